@@ -1,4 +1,4 @@
-// bump_allocator.h: cuts one piece of memory into arrays; with no memory it only counts.
+// bump_allocator.h: splits one block of memory into arrays; without memory it only counts bytes.
 #pragma once
 #include "leaf/simd/vec.h"
 
@@ -8,7 +8,7 @@ template <class T>
 class BumpAllocator {
  public:
   explicit BumpAllocator(void* data) : data_((T*)data) {}
-  // `count` elements, with room for a vector that begins at the last.
+  // `count` elements, with room for a vector load at the last one.
   T* take(int64_t count) {
     T* taken = data_ ? data_ + used_ : nullptr;
     used_ += round_up(count + kLanes<T>, 64 / (int64_t)sizeof(T));

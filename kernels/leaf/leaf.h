@@ -1,6 +1,6 @@
-// What every leaf kernel file starts with. Leaf files are compiled once per ISA level inside
-// namespace mx::MX_ISA (v2, v3, v4), so they must not include anything that instantiates shared
-// templates (containers, iostream): such code would leak wide instructions into the whole library.
+// Common header of all leaf kernels. Leaf files are compiled once per ISA level inside namespace
+// mx::MX_ISA (v2, v3, v4), so they must not include anything that instantiates shared templates
+// (containers, iostream): such code would leak wide instructions into the whole library.
 #pragma once
 #include <cstdint>
 #include <cstring>

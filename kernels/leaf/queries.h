@@ -1,5 +1,5 @@
-// queries.h: what plans ask of kernels before they run: whether a call is accepted, and how many
-// bytes of workspace it needs.
+// queries.h: helpers for answering queries about calls: whether a call is accepted, and its
+// workspace size.
 #pragma once
 #include "leaf/leaf.h"
 
@@ -13,13 +13,13 @@ inline void add_with_query(const char* name, mx_kernel kernel, uint32_t dtypes, 
   mx_kernel_extend(name, &extra);
 }
 
-// The answer of a kernel that refuses a call, whatever it was asked.
+// The answer of a kernel that rejects a call.
 inline int64_t refused(const char* kernel, const char* reason, int32_t what) {
   mx_fail("%s: %s", kernel, reason);
   return what == MX_QUERY_ACCEPTS ? 0 : -1;
 }
 
-// The workspace for either size of a team: the caller has not decided on one yet.
+// The workspace needed for either team size, as the caller has not chosen one yet.
 template <class F>
 int64_t workspace_of_any_team(const F& workspace) {
   const int64_t alone = workspace(1), team = workspace(mx_threads());

@@ -1,4 +1,4 @@
-// Register the kernels of every family in families.def, in this ISA's build.
+// Registers the kernels of every family in families.def, in this ISA level's build.
 #include "leaf/leaf.h"
 
 MX_LEAF_BEGIN

@@ -14,7 +14,7 @@ __all__ = []
 
 _FLOATS = dtypes.CODES["float32"], dtypes.CODES["float64"]
 _MOST_BLOCKS = (1 << 31) - 1
-_ABSENT = Alarm("rois: they name an image that is not there")
+_ABSENT = Alarm("rois: image index out of range")
 _EACH = """
 #define EACH(p, n)                                                                     \\
   for (Long p = (Long)blockIdx.x * blockDim.x + threadIdx.x; p < n;                    \\

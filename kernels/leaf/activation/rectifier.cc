@@ -1,6 +1,6 @@
-// What rectifiers with a slope `p` on the negative side pass back (gradient of the output, data):
-// "leaky_grad", and "elu_grad", whose sides are also multiplied by `q`. Slopes of channels: "prelu"
-// (data, slopes) and "prelu_grad" (gradient of the output, data, slopes).
+// Gradients of rectifiers with slope `p` on the negative side (output gradient, data):
+// "leaky_grad", and "elu_grad", whose two sides are also multiplied by `q`. With per-channel
+// slopes: "prelu" (data, slopes) and "prelu_grad" (output gradient, data, slopes).
 #include "leaf/simd/math.h"
 #include "leaf/simd/runs.h"
 #include "params/activation.gen.h"
@@ -33,10 +33,10 @@ int elu_grad(const mx_call* call) {
   });
 }
 
-// --- slopes of channels --------------------------------------------------------------------------
+// --- per-channel slopes --------------------------------------------------------------------------
 
-// body(first element, how many, channel) for runs of elements of one channel; `channel` -1: one
-// element of each.
+// Call body(first element, count, channel) for runs of elements of one channel; `channel` -1: a run
+// with one element per channel.
 template <class Body>
 void each_run(const mx_prelu_params& p, int64_t begin, int64_t end, const Body& body) {
   for (int64_t i = begin; i < end; ++i) {
@@ -48,7 +48,7 @@ void each_run(const mx_prelu_params& p, int64_t begin, int64_t end, const Body& 
   }
 }
 
-// out = f(slope, src...) elementwise
+// out = f(slope, src...) elementwise.
 template <class S, class F, class... P>
 void with_slopes(const mx_prelu_params& p, int threads, const S* slopes, S* out, const F& f,
                  const P*... src) {
@@ -73,7 +73,7 @@ int prelu(const mx_call* call) {
   return 0;
 }
 
-// The gradients of slopes [begin, end) where each element has a channel of its own.
+// Gradients of slopes [begin, end) where each element is its own channel.
 template <class S>
 void sum_columns(const mx_prelu_params& p, const S* grads, const S* images, S* out, int64_t begin,
                  int64_t end) {

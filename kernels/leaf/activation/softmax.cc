@@ -1,9 +1,9 @@
 // Softmax along one dimension of (outer, extent, inner) arrays: "softmax" and "log_softmax" of
-// scale * data, "softmax_grad" and "log_softmax_grad" of (gradient, result), times scale. And
-// "softmax_length" of rows and how many of their elements take part.
+// scale * data, "softmax_grad" and "log_softmax_grad" of (gradient, result), times scale; and
+// "softmax_length" of rows and the number of valid elements in each.
 //
-// Lines along the dimension are rows when inner is 1; otherwise neighbouring lines are computed
-// side by side, as the columns of a block.
+// Lines along the dimension are rows if inner is 1; otherwise neighbouring lines are computed
+// together, as the columns of a block.
 #include "leaf/simd/math.h"
 #include "leaf/simd/plane.h"
 #include "params/activation.gen.h"
@@ -11,20 +11,12 @@
 MX_LEAF_BEGIN
 namespace {
 
-#define MX_ONCE __attribute__((noinline))  // not once more in the serial and the parallel loop
+#define MX_ONCE __attribute__((noinline))  // shared by the serial and the parallel loop
 
-constexpr int64_t kColumns = 256;  // lines side by side
-constexpr int64_t kSumRun = 64;    // vectors, or elements of a column, summed before a second sum
+constexpr int64_t kColumns = 256;  // lines computed together
+constexpr int64_t kSumRun = 64;    // vectors, or elements of a column, per partial sum
 
-// --- vectors of a line, the last of which may be partial ---------------------------------------
-template <class S>
-MX_INLINE Vec<Sum<S>> read(const S* from, int n) {
-  return n == kLanes<Sum<S>> ? load_as<Sum<S>>(from) : load_first_as<Sum<S>>(from, n);
-}
-template <class S>
-MX_INLINE void write(S* to, Vec<Sum<S>> x, int n) {
-  n == kLanes<Sum<S>> ? store_as(to, x) : store_first_as(to, x, n);
-}
+// --- the vectors of a line; the last one may be partial ----------------------------------------
 template <class V>
 MX_INLINE V only_first(V x, int n, V others) {
   Mask<V> lane;
@@ -32,16 +24,7 @@ MX_INLINE V only_first(V x, int n, V others) {
   return lane < n ? x : others;
 }
 
-// body(offset, number of lanes) for the vectors of a run.
-template <class T, class Body>
-MX_INLINE void each_vector(int64_t n, Body body) {
-  constexpr int L = kLanes<T>;
-  int64_t i = 0;
-  for (; i + L <= n; i += L) body(i, L);
-  if (i < n) body(i, (int)(n - i));
-}
-
-// Fold f(offset, lanes) over the vectors of [begin, end).
+// Reduce f(offset, lanes) over the vectors of [begin, end).
 template <class V, class F, class Join>
 MX_INLINE V fold_vectors(int64_t begin, int64_t end, V folded, F f, Join join) {
   constexpr int L = kLanes<Element<V>>;
@@ -51,7 +34,7 @@ MX_INLINE V fold_vectors(int64_t begin, int64_t end, V folded, F f, Join join) {
   const int remaining = (int)(end - i);
   return remaining ? join(folded, only_first(f(i, remaining), remaining, neutral)) : folded;
 }
-// Fold the lanes of a vector by halves: one by one, each step would wait for the one before.
+// Reduce the lanes of a vector pairwise: sequentially, each step would wait for the previous one.
 template <class T, class V, class Join>
 MX_INLINE T fold_lanes(V x, Join join) {
   T lane[kLanes<Element<V>>];
@@ -83,12 +66,12 @@ MX_INLINE double total(int64_t n, F f) {
 // --- the operators: a row, and a block of columns ------------------------------------------------
 // A NaN anywhere makes the sum, and so the whole line, NaN.
 
-// Columns of a block, summed in two steps.
+// Two-level sums of the columns of a block.
 template <class T>
 struct ColumnSums {
   alignas(64) T sum[kColumns], part[kColumns];
 
-  // f(element, column, lanes) summed over the elements of a line
+  // Sum of f(element, column, lanes) over the elements of a line.
   template <class F>
   MX_INLINE void add(int64_t extent, int64_t width, F f) {
     memset(sum, 0, sizeof sum);
@@ -108,22 +91,22 @@ struct Forward {
   typedef Vec<T> V;
 
   static MX_ONCE void row(S* out, const S* in, const S*, int64_t extent, T scale) {
-    const auto x = [=](int64_t i, int n) MX_ALWAYS { return read(in + i, n) * scale; };
+    const auto x = [=](int64_t i, int n) MX_ALWAYS { return load_lanes(in + i, n) * scale; };
     const T top = largest<V>(extent, x);
-    // Halves would lose digits in the output and are computed twice.
+    // Exponentials are not stored in 16-bit outputs, which would lose digits, but computed twice.
     const T sum = (T)total<V>(extent, [=](int64_t i, int n) MX_ALWAYS {
       const V y = exp(x(i, n) - top);
-      if constexpr (!log && !is_half<S>) write(out + i, y, n);
+      if constexpr (!log && !is_half<S>) store_lanes(out + i, y, n);
       return y;
     });
     const T end = log ? (T)__builtin_log(sum) : 1 / sum;
     each_vector<T>(extent, [=](int64_t i, int n) MX_ALWAYS {
       if constexpr (log)
-        write(out + i, x(i, n) - top - end, n);
+        store_lanes(out + i, x(i, n) - top - end, n);
       else if constexpr (is_half<S>)
-        write(out + i, exp(x(i, n) - top) * end, n);
+        store_lanes(out + i, exp(x(i, n) - top) * end, n);
       else
-        write(out + i, read(out + i, n) * end, n);
+        store_lanes(out + i, load_lanes(out + i, n) * end, n);
     });
   }
 
@@ -132,14 +115,14 @@ struct Forward {
     alignas(64) T top[kColumns];
     ColumnSums<T> sums;
     const auto x = [=](int64_t k, int64_t c, int n)
-                       MX_ALWAYS { return read(in + k * stride + c, n) * scale; };
+                       MX_ALWAYS { return load_lanes(in + k * stride + c, n) * scale; };
     for (int64_t c = 0; c < kColumns; ++c) top[c] = -Real<V>::infinity;
     for (int64_t k = 0; k < extent; ++k)
       each_vector<T>(width, [&](int64_t c, int n)
                                 MX_ALWAYS { store(top + c, max(load(top + c), x(k, c, n))); });
     sums.add(extent, width, [&](int64_t k, int64_t c, int n) MX_ALWAYS {
       const V y = exp(x(k, c, n) - load(top + c));
-      if constexpr (!log && !is_half<S>) write(out + k * stride + c, y, n);
+      if constexpr (!log && !is_half<S>) store_lanes(out + k * stride + c, y, n);
       return y;
     });
     for (int64_t c = 0; c < width; ++c)
@@ -149,11 +132,11 @@ struct Forward {
         S* to = out + k * stride + c;
         const V end = load(sums.sum + c);
         if constexpr (log)
-          write(to, x(k, c, n) - load(top + c) - end, n);
+          store_lanes(to, x(k, c, n) - load(top + c) - end, n);
         else if constexpr (is_half<S>)
-          write(to, exp(x(k, c, n) - load(top + c)) * end, n);
+          store_lanes(to, exp(x(k, c, n) - load(top + c)) * end, n);
         else
-          write(to, read(to, n) * end, n);
+          store_lanes(to, load_lanes(to, n) * end, n);
       });
   }
 };
@@ -163,7 +146,7 @@ struct Backward {
   typedef Sum<S> T;
   typedef Vec<T> V;
 
-  // what is summed over a line, and the gradient of an element from that sum
+  // The summand of a line, and an element's gradient given that sum.
   static MX_INLINE V term(V g, V y) { return log ? g : g * y; }
   static MX_INLINE V result(V g, V y, V sum, T scale) {
     return (log ? g - exp(y) * sum : (g - sum) * y) * scale;
@@ -171,11 +154,13 @@ struct Backward {
 
   static MX_ONCE void row(S* out, const S* gradient, const S* result_row, int64_t extent, T scale) {
     const T sum = (T)total<V>(extent, [=](int64_t i, int n) MX_ALWAYS {
-      return term(read(gradient + i, n), read(result_row + i, n));
+      return term(load_lanes(gradient + i, n), load_lanes(result_row + i, n));
     });
     each_vector<T>(extent, [=](int64_t i, int n) MX_ALWAYS {
-      write(out + i, result(read(gradient + i, n), read(result_row + i, n), splat<V>(sum), scale),
-            n);
+      store_lanes(
+          out + i,
+          result(load_lanes(gradient + i, n), load_lanes(result_row + i, n), splat<V>(sum), scale),
+          n);
     });
   }
   static MX_ONCE void columns(S* out, const S* gradient, const S* result_row, int64_t extent,
@@ -183,14 +168,15 @@ struct Backward {
     ColumnSums<T> sums;
     sums.add(extent, width, [&](int64_t k, int64_t c, int n) MX_ALWAYS {
       const int64_t at = k * stride + c;
-      return term(read(gradient + at, n), read(result_row + at, n));
+      return term(load_lanes(gradient + at, n), load_lanes(result_row + at, n));
     });
     for (int64_t k = 0; k < extent; ++k)
       each_vector<T>(width, [&](int64_t c, int n) MX_ALWAYS {
         const int64_t at = k * stride + c;
-        write(out + at,
-              result(read(gradient + at, n), read(result_row + at, n), load(sums.sum + c), scale),
-              n);
+        store_lanes(out + at,
+                    result(load_lanes(gradient + at, n), load_lanes(result_row + at, n),
+                           load(sums.sum + c), scale),
+                    n);
       });
   }
 };
@@ -220,19 +206,19 @@ int softmax(const mx_call* call) {
   return 0;
 }
 
-// A vector of lines side by side, each with a length of its own.
+// A vector of neighbouring lines, each with its own length.
 template <class S>
 MX_ONCE void lines_of_lengths(S* out, const S* in, Vec<Sum<S>> lengths, int64_t extent,
                               int64_t stride, int n, Sum<S> scale) {
   typedef Sum<S> T;
   typedef Vec<T> V;
   const auto y = [=](int64_t k, V top) MX_ALWAYS {
-    return (T)k < lengths ? exp(read(in + k * stride, n) * scale - top) : V{};
+    return (T)k < lengths ? exp(load_lanes(in + k * stride, n) * scale - top) : V{};
   };
   const V lowest = splat<V>(-Real<V>::infinity);
   V top = lowest, sum = {};
   for (int64_t k = 0; k < extent; ++k)
-    top = (T)k < lengths ? max(top, read(in + k * stride, n) * scale) : top;
+    top = (T)k < lengths ? max(top, load_lanes(in + k * stride, n) * scale) : top;
   for (int64_t k = 0; k < extent; k += kSumRun) {
     V part = {};
     for (int64_t r = k; r < least(k + kSumRun, extent); ++r) part += y(r, top);
@@ -240,10 +226,10 @@ MX_ONCE void lines_of_lengths(S* out, const S* in, Vec<Sum<S>> lengths, int64_t 
   }
   const V inverse = lengths > 0 ? 1 / sum : V{};
   for (int64_t k = 0; k < extent; ++k)
-    write(out + k * stride, (T)k < lengths ? y(k, top) * inverse : V{}, n);
+    store_lanes(out + k * stride, (T)k < lengths ? y(k, top) * inverse : V{}, n);
 }
 
-// Lengths as numbers to compare with positions.
+// Lengths in the type that positions are compared in.
 template <class T>
 Vec<T> read_lengths(const mx_tensor& lengths, int64_t first, int n, int64_t extent) {
   Vec<T> bounded = {};

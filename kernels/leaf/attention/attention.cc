@@ -10,11 +10,11 @@ MX_LEAF_BEGIN
 namespace attention {
 namespace {
 
-// What a thread computes with, for blocks of queries by blocks of keys.
+// Working buffers of a thread for products of query and key blocks.
 template <class T>
 struct ForwardBuffers {
   T *keys, *values, *query, *scores, *sums;
-  T *top, *totals, *shrunk;  // of each query: largest score, sum of exponentials, factor of sums
+  T *top, *totals, *shrunk;  // per query: largest score, sum of exponentials, rescaling factor
 
   ForwardBuffers(const P& p, const Blocks& blocks, BumpAllocator<T>& allocator)
       : keys(allocator.take(panels_size<T>(p.keys, p.depth))),
@@ -46,12 +46,12 @@ struct Forward {
                      least(block_keys(p), p.keys - j), j);
   }
 
-  // Row r of scores becomes exponentials; what its sums so far have to shrink by is noted.
+  // Turn row r of the scores into exponentials and record the factor that rescales its sums.
   void exponentiate(int64_t r, int64_t query, int64_t key, int64_t keys) const {
     T* line = own.scores + r * score_row<T>(p);
     const T here = problem.prepare(line, query, key, keys);
     const T larger = own.top[r] > here ? own.top[r] : here;
-    // Where nothing is kept so far, differences of infinities would be none.
+    // An all-masked row would give inf - inf.
     const T base = larger == none ? 0 : larger;
     const T sum = exponentials(line, keys, base);
     own.shrunk[r] = own.top[r] == larger ? 1 : exp(splat<Vec<T>>(own.top[r] - base))[0];
@@ -64,7 +64,7 @@ struct Forward {
     T* sums = own.sums + r * p.width;
     const T factor = own.shrunk[r];
     each_vector<T>(p.width, [&](int64_t i, int count) MX_ALWAYS {
-      write(sums + i, read(sums + i, count) * factor, count);
+      store_lanes(sums + i, load_lanes(sums + i, count) * factor, count);
     });
   }
 
@@ -73,13 +73,13 @@ struct Forward {
     const T inverse = empty ? 0 : 1 / own.totals[r];
     const T* sums = own.sums + r * p.width;
     each_vector<T>(p.width, [&](int64_t i, int count) MX_ALWAYS {
-      write(to + i, read(sums + i, count) * inverse, count);
+      store_lanes(to + i, load_lanes(sums + i, count) * inverse, count);
     });
     statistics[0] = own.top[r] == none ? 0 : own.top[r];
     statistics[1] = inverse;
   }
 
-  // `rows` queries from query `from` on.
+  // Compute `rows` queries from query `from` on.
   void attend(int64_t from, int64_t rows) const {
     const int64_t row = score_row<T>(p), depth = p.depth;
     copy_rows(own.query, depth, problem.of(kQuery) + from * p.row[kQuery], p.row[kQuery], rows,
@@ -103,7 +103,7 @@ template <class T>
 int attend(const mx_call* call) {
   const P& p = *(const P*)call->params;
   const Blocks blocks(p.queries);
-  // With fewer matrices than threads can share evenly, blocks of queries are shared as well.
+  // If there are too few matrices to share evenly, blocks of queries are distributed as well.
   const int64_t matrices = p.outer * p.inner, shares = 2 * call->threads;
   const int64_t wanted = call->threads > 1 && matrices < shares ? ceil_div(shares, matrices) : 1;
   const int64_t pieces = least(wanted, blocks.count), each = ceil_div(blocks.count, pieces);
@@ -131,7 +131,7 @@ int attend(const mx_call* call) {
       }
     }
   });
-  return ok ? 0 : mx_fail("out of memory in attention");
+  return ok ? 0 : mx_fail("attention: out of memory");
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// attention.h: what attention and its gradients share: products of blocks that are packed once,
-// rows of scores, and where the operands of one of the matrices lie.
+// attention.h: shared by attention and its gradients: products with packed blocks, rows of scores,
+// and addressing of one of the matrices.
 #pragma once
 #include <cstring>
 
@@ -15,12 +15,12 @@ namespace attention {
 typedef mx_attention_params P;
 enum Operand { kQuery, kKey, kValue, kOut };
 enum Masking { kNone, kAdd, kKeep, kLength };
-constexpr int64_t kQueries = 4 * kTileRows;  // of a block
-constexpr int64_t kKeys = 256;               // of a block: whole panels
+constexpr int64_t kQueries = 4 * kTileRows;  // per block
+constexpr int64_t kKeys = 256;               // per block: whole panels
 
 // --- products of blocks --------------------------------------------------------------------------
 
-// The right side of products, `depth` x `columns`, packed once for all rows.
+// The right operand of products, `depth` x `columns`, packed once for all rows.
 template <class T>
 int64_t panels_size(int64_t columns, int64_t depth) {
   return round_up(columns, kLanes<T>) * depth + kLanes<T>;
@@ -34,7 +34,7 @@ void pack_panels(T* to, const Matrix<T>& b, int64_t columns, int64_t depth, int6
   }
 }
 
-// c (rows x columns) = or += a b for an a whose rows lie `a_row` apart.
+// c (rows x columns) = or += a b, where the row stride of a is `a_row`.
 template <class T>
 void multiply(const T* a, int64_t a_row, int64_t rows, const T* panels, int64_t columns,
               int64_t depth, bool add, T* c, int64_t c_row) {
@@ -51,7 +51,7 @@ void multiply(const T* a, int64_t a_row, int64_t rows, const T* panels, int64_t 
   }
 }
 
-// c (rows x columns) = or += a' b for an a (depth x rows); `packed` has room for a tile's rows.
+// c (rows x columns) = or += a' b for a (depth x rows); `packed` has room for a tile's rows.
 template <class T>
 void multiply_transposed(const T* a, int64_t a_row, int64_t rows, const T* panels, int64_t columns,
                          int64_t depth, bool add, T* c, T* packed) {
@@ -71,25 +71,9 @@ void multiply_transposed(const T* a, int64_t a_row, int64_t rows, const T* panel
   }
 }
 
-// --- rows of numbers -----------------------------------------------------------------------------
+// --- rows of elements ----------------------------------------------------------------------------
 
-// body(offset, lanes) for the vectors of a row.
-template <class T, class Body>
-MX_INLINE void each_vector(int64_t n, Body body) {
-  constexpr int L = kLanes<T>;
-  int64_t i = 0;
-  for (; i + L <= n; i += L) body(i, L);
-  if (i < n) body(i, (int)(n - i));
-}
-template <class T>
-MX_INLINE Vec<T> read(const T* from, int n) {
-  return n == kLanes<T> ? load(from) : load_first(from, n);
-}
-template <class T>
-MX_INLINE void write(T* to, Vec<T> x, int n) {
-  n == kLanes<T> ? store(to, x) : store_first(to, x, n);
-}
-// Lanes behind the first n become `other`.
+// Replace the lanes after the first n by `other`.
 template <class T>
 MX_INLINE Vec<T> with_rest(Vec<T> x, int64_t n, T other) {
   if (n >= kLanes<T>) return x;
@@ -126,8 +110,8 @@ template <class T>
 struct Problem {
   const P& p;
   const mx_call* call;
-  int first;       // the number of the first array among the inputs
-  int64_t matrix;  // which one it is
+  int first;       // index of the first array among the inputs
+  int64_t matrix;  // index of the matrix
 
   int64_t start(int operand) const {
     return p.offset[operand] + matrix / p.inner * p.outer_step[operand] +
@@ -136,11 +120,11 @@ struct Problem {
   const T* of(int operand) const {
     return data<T>(call->in[first + p.source[operand]]) + start(operand);
   }
-  // Gradients lie where their operands do.
+  // Gradients have the layout of their operands.
   T* gradient(int operand) const { return data<T>(call->out[p.source[operand]]) + start(operand); }
 
-  // Turns the products of a query with the keys [from, from + n) into what exponentials are taken
-  // of: scaled, masked, minus infinity behind the last. Returns the largest.
+  // Turn the products of a query with keys [from, from + n) into exponents: scaled, masked, and
+  // minus infinity past the end. Returns the maximum.
   T prepare(T* scores, int64_t query, int64_t from, int64_t n) const {
     constexpr int L = kLanes<T>;
     typedef Vec<T> V;
@@ -160,7 +144,7 @@ struct Problem {
     if (p.masking == kAdd) {
       const T* added = data<T>(*mask) + at;
       if (p.mask_step[3]) {
-        pass([=](V x, int64_t i, int count) MX_ALWAYS { return x + read(added + i, count); });
+        pass([=](V x, int64_t i, int count) MX_ALWAYS { return x + load_lanes(added + i, count); });
       } else {
         pass([=](V x, int64_t, int) MX_ALWAYS { return x + *added; });
       }
@@ -176,7 +160,7 @@ struct Problem {
       const int64_t length =
           mask->dtype == MX_I32 ? data<int32_t>(*mask)[at] : data<int64_t>(*mask)[at];
       pass([=](V x, int64_t i, int) MX_ALWAYS {
-        // lengths are the caller's: any number
+        // lengths come from the user and may be any number
         const int64_t left = length <= from + i ? 0 : length - from - i;
         return with_rest<T>(x, left, none);
       });
@@ -187,7 +171,7 @@ struct Problem {
   }
 };
 
-// scores[i] = exp(scores[i] - top) for whole vectors; returns the sum.
+// scores[i] = exp(scores[i] - top) for whole vectors; returns their sum.
 template <class T>
 T exponentials(T* scores, int64_t n, T top) {
   Vec<T> sum = {};
@@ -199,7 +183,7 @@ T exponentials(T* scores, int64_t n, T top) {
   return sum_of_lanes<T>(sum);
 }
 
-// Blocks of queries of equal size.
+// Partition of the queries into blocks of equal size.
 struct Blocks {
   int64_t size, count;
   explicit Blocks(int64_t queries) {
@@ -209,13 +193,13 @@ struct Blocks {
 };
 
 inline int64_t block_keys(const P& p) { return least(kKeys, p.keys); }
-// From one row of a block of scores to the next.
+// Row stride of a block of scores.
 template <class T>
 int64_t score_row(const P& p) {
   return round_up(block_keys(p), kLanes<T>);
 }
 
-// A thread's scratch memory for its buffers; null where there is none.
+// A thread's buffers in scratch memory; NULL if it is exhausted.
 template <class T, template <class> class Buffers>
 void* buffer_memory(const P& p, const Blocks& blocks) {
   BumpAllocator<T> counter(nullptr);

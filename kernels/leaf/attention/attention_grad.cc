@@ -1,12 +1,12 @@
-// The gradients of attention. Blocks of scores are computed again from what the forward pass keeps
-// of each row: its largest score and one divided by the sum of its exponentials.
+// Gradients of attention. Blocks of scores are recomputed from two values per row kept by the
+// forward pass: the largest score and the reciprocal of the sum of exponentials.
 #include "leaf/attention/attention.h"
 
 MX_LEAF_BEGIN
 namespace attention {
 namespace {
 
-// Turns exponents into weights, and gradients of weights into those of scores.
+// Turn exponents into weights, and gradients of weights into gradients of scores.
 template <class T>
 void slopes(T* scores, T* by_weights, int64_t n, const T* stats, T inner, T scale) {
   const T top = stats[0], inverse = stats[1];
@@ -20,11 +20,11 @@ void slopes(T* scores, T* by_weights, int64_t n, const T* stats, T inner, T scal
 template <class T>
 struct BackwardBuffers {
   T *keys_across, *values_across, *keys;  // packed: keys', values', keys
-  T *by_key, *by_value;                   // gradients of keys, of values
-  T *query, *grad, *by_query;  // of a block: queries, gradients of results and of queries
-  T *queries, *grads;          // the first two of these, packed
+  T *by_key, *by_value;                   // gradients of keys and values
+  T *query, *grad, *by_query;  // a block's queries, output gradients and gradients of queries
+  T *queries, *grads;          // the first two, packed
   T *scores, *by_weights;      // and gradients of weights
-  T* inner;                    // products of results and their gradients
+  T* inner;                    // products of results and output gradients
   T* packed;
 
   BackwardBuffers(const P& p, const Blocks& blocks, BumpAllocator<T>& allocator)
@@ -70,7 +70,7 @@ struct Backward {
                      least(block_keys(p), p.keys - j), j);
   }
 
-  // Reads `rows` queries and gradients of results from `from` on.
+  // Read `rows` queries and output gradients from `from` on.
   void read_block(int64_t from, int64_t rows) const {
     copy_rows(own.query, p.depth, problem.of(kQuery) + from * p.row[kQuery], p.row[kQuery], rows,
               p.depth);
@@ -81,13 +81,13 @@ struct Backward {
       const T *results = result + (from + r) * p.row[kOut], *grads = own.grad + r * p.width;
       Vec<T> sum = {};
       each_vector<T>(p.width, [&](int64_t i, int count) MX_ALWAYS {
-        sum += read(grads + i, count) * read(results + i, count);
+        sum += load_lanes(grads + i, count) * load_lanes(results + i, count);
       });
       own.inner[r] = sum_of_lanes<T>(sum);
     }
   }
 
-  // What the block of queries contributes by the keys [key, key + keys).
+  // Add the contributions of the query block and keys [key, key + keys).
   void add_keys(int64_t from, int64_t rows, int64_t key, int64_t keys) const {
     const int64_t depth = p.depth, width = p.width, row = score_row<T>(p);
     multiply(own.query, depth, rows, own.keys_across + key * depth, keys, depth, false, own.scores,
@@ -141,7 +141,7 @@ int attend_back(const mx_call* call) {
       Backward<T>(problem, own).run(blocks);
     }
   });
-  return ok ? 0 : mx_fail("out of memory in the gradients of attention");
+  return ok ? 0 : mx_fail("attention gradient: out of memory");
 }
 
 }  // namespace

@@ -1,20 +1,20 @@
-// Attention within sliding windows, as products of matrices of which a band counts:
-// "window_score" (queries, keys, dilations): products of each step with those in its window;
-// "window_context" (scores, values, dilations): sums over windows; "window_sent", its transpose;
-// "window_mask" (scores, dilations, lengths): which scores count.
+// Sliding-window attention as banded matrix products: "window_score" (queries, keys, dilations):
+// products of each step with the steps in its window; "window_context" (scores, values, dilations):
+// weighted sums over windows; "window_sent", its transpose; "window_mask" (scores, dilations,
+// lengths): which scores are valid.
 //
-// Steps that are a head's dilation apart form a sequence of their own, in which windows are dense.
+// The steps of a head that are its dilation apart form one sequence, in which windows are dense.
 #include "leaf/matrix/gemm.h"
 #include "params/attention.gen.h"
 
 MX_LEAF_BEGIN
 namespace {
 
-// A sequence of steps that see each other, and the part of it that a block of steps meets.
+// A sequence of steps that attend to each other, and the band around a block of its steps.
 struct Band {
   const mx_window_params& p;
   int64_t first, dilation, count;      // of the steps
-  int64_t begin, end, before, behind;  // the block; how far it sees
+  int64_t begin, end, before, behind;  // the block, and how far it sees
   int64_t low, high;
 
   Band(const mx_window_params& params, int64_t first, int64_t dilation, int64_t begin,
@@ -33,15 +33,15 @@ struct Band {
   static int64_t block(const mx_window_params& p) {
     return least(p.places < 32 ? 16 : 64, p.steps);
   }
-  // Elements of the widest band.
+  // Number of elements of the widest band.
   static int64_t most(const mx_window_params& p) { return block(p) * (block(p) + p.places); }
   int64_t rows() const { return end - begin; }
   int64_t width() const { return high - low; }
-  // Where step i of the sequence lies among `size` numbers for each step and head.
+  // Offset of step i of the sequence in an array with `size` elements per step and head.
   int64_t at(int64_t i, int64_t size) const { return (first + i * dilation) * p.heads * size; }
   int64_t stride(int64_t size) const { return dilation * p.heads * size; }
 
-  // run(row, number of the first place, first column, how many) for places that exist.
+  // Call run(row, first window place, first column, count) for the places that exist.
   template <class Run>
   void each_row(const Run& run) const {
     for (int64_t i = begin; i < end; ++i) {
@@ -51,8 +51,9 @@ struct Band {
   }
 };
 
-// body(band, memory for it, number of its first step and head) -> whether it worked, for all
-// sequences and heads. `before` and `behind`: how many steps of the sequence a step meets there.
+// Call body(band, its memory, index of its first step and head) -> success for all sequences and
+// heads. `before` and `behind`: the number of steps of the sequence that a step sees on either
+// side.
 template <class T, class Body>
 int each_band(const mx_call* call, int64_t before, int64_t behind, const Body& body) {
   const auto& p = *(const mx_window_params*)call->params;
@@ -133,7 +134,7 @@ int window_sent(const mx_call* call) {
   return each_band<T>(call, behind, p.w, [&](const Band& band, T* weights, int64_t head) {
     const T* scores = data<T>(call->in[0]) + head * places;
     memset(weights, 0, (size_t)(band.rows() * band.width()) * sizeof(T));
-    for (int64_t t = band.low; t < band.high; ++t) {  // what this step sends
+    for (int64_t t = band.low; t < band.high; ++t) {  // what this step contributes
       const T* row = scores + band.at(t, places) + p.w - t;
       const int64_t begin = band.begin > t - p.w ? band.begin : t - p.w;
       const int64_t end = least(band.end, t + behind + 1);

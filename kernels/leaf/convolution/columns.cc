@@ -1,5 +1,5 @@
-// "im2col" (images): patches under a sliding window as the columns of matrices; "col2im"
-// (matrices): their transpose, which sums up patches.
+// "im2col" (images): patches under a sliding window as columns of matrices; "col2im" (matrices):
+// the transpose, which sums patches.
 #include "leaf/convolution/patches.h"
 
 MX_LEAF_BEGIN

@@ -1,12 +1,12 @@
-// Convolution as matrix products over patches of the image: "conv_im2col" (data, weight[, bias]),
-// "conv_im2col_data" (gradient of the output, weight[, bias]: also deconvolution) and
-// "conv_im2col_weight" (data, gradient of the output).
+// Convolution as matrix products over image patches: "conv_im2col" (data, weight[, bias]),
+// "conv_im2col_data" (output gradient, weight[, bias]: also deconvolution) and "conv_im2col_weight"
+// (data, output gradient).
 #include "leaf/convolution/patches.h"
 
 MX_LEAF_BEGIN
 namespace {
 
-// For stride 1, the gradient of the data is a convolution of the output's gradient.
+// With stride 1 the data gradient is a convolution of the output gradient.
 Window backward_window(const mx_conv_params& p) {
   Window w;
   for (int i = 0; i < 3; ++i) {
@@ -42,7 +42,7 @@ void close_rows(S* dst, int64_t stride, const Sum<S>* src, int64_t rows, int64_t
   for (int64_t i = 0; i < rows; ++i) close_block(dst + i * stride, src + i * cols, cols, add);
 }
 
-// C (m x n of `out`, rows `stride` apart) = a b + bias, in the type of the sums.
+// C (m x n of `out`, row stride `stride`) = a b + bias, in the accumulation type.
 template <class S, class A, class B>
 bool product_to(S* out, int64_t stride, int64_t m, int64_t n, int64_t k, const A& a, const B& b,
                 const Sum<S>* bias, bool add) {
@@ -57,11 +57,11 @@ bool product_to(S* out, int64_t stride, int64_t m, int64_t n, int64_t k, const A
   }
 }
 
-// The weights of all groups, packed, and the bias: what a whole team reads.
+// The packed weights of all groups and the bias, shared by the whole team.
 template <class T>
 struct Shared {
   T *weights, *bias;
-  int64_t step;  // between the weights of groups
+  int64_t step;  // distance between the weights of groups
 };
 
 template <class T, class S>
@@ -87,7 +87,7 @@ bool convolve(const mx_call* call, const mx_conv_params& p, const Window& window
   const int64_t positions = window.target_size(), source = window.source_size();
   const int64_t images = p.batch * p.groups, k = depth * window.taps();
   const bool add = call->req[0] == MX_ADD, identity = window.identity();
-  // With fewer images than threads, each image is cut into strips of positions.
+  // With fewer images than threads, each image is split into strips of positions.
   const int64_t strips =
       images >= call->threads || images == 0 ? 1 : ceil_div(call->threads, images);
   const int64_t cols = round_up(ceil_div(positions, strips), kWidth);
@@ -127,7 +127,7 @@ int conv_im2col(const mx_call* call) {
   return convolve<S>(call, p, window, p.filters, p.channels, shared) ? 0 : -1;
 }
 
-// The gradient of the data for any stride: columns = weights^T * gradient, added to the image.
+// The data gradient for any stride: columns = weights^T * gradient, added to the image.
 template <class S>
 bool scatter(const mx_call* call, const mx_conv_params& p) {
   typedef Sum<S> T;
@@ -175,8 +175,8 @@ bool scatter(const mx_call* call, const mx_conv_params& p) {
   return ok;
 }
 
-// Whether the gradient of the data is cheaper as a convolution of its own than by `scatter`. In
-// multiply-adds, packing a patch costs about 24 and adding one to the image about 36.
+// Whether the data gradient is cheaper as a convolution than by `scatter`. In units of a
+// multiply-add, packing a patch costs about 24 and adding one to the image about 36.
 bool gathers(const mx_conv_params& p, const Window& window) {
   for (int64_t stride : p.stride) {
     if (stride != 1) return false;

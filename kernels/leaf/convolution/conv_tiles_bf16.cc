@@ -1,10 +1,11 @@
-// "conv_tiles_bf16": convolutions of channels-last bfloat16 by AMX, with what follows them;
-// "conv_tiles_bf16_pack" packs the weights. See quantization/tile_work.h, whose pixels are bytes.
+// "conv_tiles_bf16": convolutions of channels-last bfloat16 data with AMX, including the epilogue;
+// "conv_tiles_bf16_pack" packs the weights. See quantization/tile_work.h for the int8 version.
 //
-// A tile is as deep as divides the numbers that lie together under a window, so that no others are
-// read, which might be infinite. Images of few channels may lie in planes; their pixels get a
+// The tile depth divides the number of contiguous elements under a window, so that no other
+// elements, possibly infinite, are read. Images with few channels may be channels-first; with an
+// odd number of channels their pixels are padded by a zero in the band.
 // number more in the band, a zero, where the channels are odd.
-#include "leaf/convolution/last_bf16.h"
+#include "leaf/convolution/channels_last_bf16.h"
 #include "leaf/quantization/tile_work.h"
 #include "leaf/queries.h"
 
@@ -15,7 +16,7 @@ MX_LEAF_BEGIN
 namespace {
 
 typedef mx_fused_conv_params P;
-constexpr int64_t kFewChannels = 4;  // which may lie in planes
+constexpr int64_t kFewChannels = 4;  // for which channels-first data is supported
 constexpr int64_t kSize = sizeof(bf16);
 
 struct Pairwise {
@@ -59,14 +60,15 @@ struct Numbers {
                       int64_t rows) const;
 };
 
-// As fill_band, of one plane for each channel.
+// Like fill_band, from channel planes.
 void Numbers::fill_of_planes(const TileLayer& l, const bf16* image, uint8_t* to, int64_t first,
                              int64_t rows) const {
   const int64_t each = pixel_channels(p), columns = l.band_row() / l.channels;
   const int64_t plane = l.height * l.width, under = l.band_rows(rows);
   bf16* band = (bf16*)to;
   memset(band, 0, under * columns * l.channels);
-  const int64_t apart = l.column_step() == l.stride_x ? 1 : l.stride_x;  // columns of the image
+  // Image columns between neighbouring band columns.
+  const int64_t apart = l.column_step() == l.stride_x ? 1 : l.stride_x;
   int64_t low = 0, high = columns;
   while (low < high && low * apart < l.pad_x) ++low;
   while (low < high && (high - 1) * apart - l.pad_x >= l.width) --high;
@@ -93,17 +95,17 @@ void Numbers::fill_of_planes(const TileLayer& l, const bf16* image, uint8_t* to,
 }
 
 const char* refusal(const P& p) {
-  if (!tiles_allowed() || !multiplies_bf16()) return "this CPU has no tiles of bfloat16";
+  if (!tiles_allowed() || !multiplies_bf16()) return "this CPU has no AMX-BF16";
   if (p.source[0] != 1 || p.kernel[0] != 1 || p.pad[0] != 0)
-    return "the data has three spatial dimensions";
-  if (p.groups != 1) return "there are several groups";
+    return "three spatial dimensions are not supported";
+  if (p.groups != 1) return "convolutions with groups are not supported";
   if (p.channels < 1 || p.filters < 1) return "there are no channels";
-  if (p.before) return "the data is scaled first";
-  if (p.kernel[1] * p.kernel[2] > kMostRuns) return "the kernel is too large";
+  if (p.before) return "scaling of the data is not supported";
+  if (p.kernel[1] * p.kernel[2] > kMaxRuns) return "the kernel is too large";
   if (p.out_block != p.filters) return "the output is not channels-last";
   if (p.in_block) {
     if (p.in_block != p.channels) return "the data is not channels-last";
-    if (layer_of(p).run() % 4) return "there is an odd number of channels";
+    if (layer_of(p).run() % 4) return "an odd number of channels is not supported";
   } else if (p.channels > kFewChannels || layer_of(p).flat()) {
     return "the data is not channels-last";
   }
@@ -119,7 +121,7 @@ int64_t query(const mx_call* call, int32_t what) {
   const P& p = *(const P*)call->params;
   if (const char* reason = refusal(p)) return refused("conv_tiles_bf16", reason, what);
   if (what == MX_QUERY_PACKED) return layer_of(p).packed_bytes();
-  if (what != MX_QUERY_WORKSPACE) return 1;  // accepted; there is one layout of weights
+  if (what != MX_QUERY_WORKSPACE) return 1;  // accepted; there is a single layout of weights
   return workspace_of_any_team([&](int threads) { return workspace(p, threads); });
 }
 
@@ -127,7 +129,7 @@ int run(const mx_call* call) {
   const P& p = *(const P*)call->params;
   if (const char* reason = refusal(p)) return mx_fail("conv_tiles_bf16: %s", reason);
   const int64_t room = (int64_t)call->workspace_size;
-  // The workspace was made for a smaller team if that has changed since.
+  // The workspace was sized for a smaller team if the team has grown since.
   const int threads = room < workspace(p, call->threads) ? 1 : call->threads;
   if (room < workspace(p, threads)) return mx_fail("conv_tiles_bf16: the workspace is too small");
   const TileLayer layer = layer_of(p);
@@ -164,6 +166,6 @@ void register_conv_tiles_bf16() {
 MX_LEAF_END
 #else
 MX_LEAF_BEGIN
-void register_conv_tiles_bf16() {}  // no such instructions
+void register_conv_tiles_bf16() {}  // requires AMX
 MX_LEAF_END
 #endif

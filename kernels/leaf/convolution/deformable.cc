@@ -1,6 +1,6 @@
-// "deformable" (data, offset, [mask,] weight[, bias]) and "deformable_grad" (gradient of the
-// output, data, offset, [mask,] weight): a product of the weights with columns (channel, tap) of
-// what taps read at places that the offsets move.
+// "deformable" (data, offset, [mask,] weight[, bias]) and "deformable_grad" (output gradient, data,
+// offset, [mask,] weight): a product of the weights with columns (channel, tap) sampled at the
+// positions the offsets point to.
 #include "leaf/image/bilinear.h"
 #include "leaf/matrix/gemm.h"
 #include "params/convolution.gen.h"
@@ -17,9 +17,10 @@ class Taps {
   int64_t taps() const { return p.kernel[0] * p.kernel[1]; }
   int64_t places() const { return p.target[0] * p.target[1]; }
   int64_t plane() const { return p.source[0] * p.source[1]; }
-  int64_t channels() const { return p.channels / p.moved; }  // of a group that moves together
-  int64_t rows() const { return p.channels * taps(); }       // of the columns
-  // The numbers of a tap of a group, the first of an image, in the mask and doubled in the offsets.
+  int64_t channels() const { return p.channels / p.moved; }  // of a group with common offsets
+  int64_t rows() const { return p.channels * taps(); }       // of the column matrix
+  // Index of a tap of a group, for the first position of an image, in the mask; twice that in the
+  // offsets.
   int64_t number(int64_t image, int64_t group, int64_t tap) const {
     return (image * p.moved + group) * taps() + tap;
   }
@@ -47,7 +48,7 @@ class Taps {
       T y = (T)(h * p.stride[0]) + dy + down[i], x = (T)(w * p.stride[1]) + dx + right[i];
       T row = 1, column = 1;
       if (!p.modulated) {
-        // Nothing outside; the last row and column are repeated up to the edge.
+        // Zero outside; the last row and column extend to the edge.
         const bool inside = y >= 0 && y < height && x >= 0 && x < width;
         row = (T)(y < height - 1);
         column = (T)(x < width - 1);
@@ -68,7 +69,7 @@ inline void multiply(T* values, const T* by, int n) {
   for (int i = 0; i < n; ++i) values[i] *= by[i];
 }
 
-// body(group, tap, first place, how many) for all blocks of places of all taps.
+// Call body(group, tap, first position, count) for all blocks of positions of all taps.
 template <class T, class Body>
 void each_block(int threads, const mx_deformable_params& p, const Taps<T>& taps, const Body& body) {
   const int64_t blocks = ceil_div(taps.places(), kPoints);
@@ -80,7 +81,7 @@ void each_block(int threads, const mx_deformable_params& p, const Taps<T>& taps,
   });
 }
 
-// columns (channel, tap) x places of an image
+// Columns (channel, tap) x positions of an image.
 template <class T>
 void fill_columns(int threads, const mx_deformable_params& p, const Taps<T>& taps, const T* images,
                   int64_t image, T* columns) {
@@ -131,7 +132,7 @@ int deformable(const mx_call* call) {
   return 0;
 }
 
-// What the columns' gradient asks of the offsets and of the mask.
+// Gradients of the offsets and the mask, given that of the columns.
 template <class T>
 void moves_gradient(const mx_call* call, const mx_deformable_params& p, const Taps<T>& taps,
                     int64_t image, const T* by_columns) {
@@ -162,7 +163,7 @@ void moves_gradient(const mx_call* call, const mx_deformable_params& p, const Ta
   });
 }
 
-// Pixels get what the taps read of them: one thread for each part of a group's channels.
+// Scatter gradients to the pixels that taps read: one thread per part of a group's channels.
 template <class T>
 void data_gradient(const mx_call* call, const mx_deformable_params& p, const Taps<T>& taps,
                    int64_t image, const T* by_columns) {
@@ -197,7 +198,8 @@ void data_gradient(const mx_call* call, const mx_deformable_params& p, const Tap
 template <class T>
 int deformable_grad(const mx_call* call) {
   const auto& p = *(const mx_deformable_params*)call->params;
-  const int last = p.modulated ? 4 : 3;  // the weight among the inputs, its gradient one before
+  // The weight's index among the inputs; its gradient is one before.
+  const int last = p.modulated ? 4 : 3;
   const Taps<T> taps(p, data<T>(call->in[2]), p.modulated ? data<T>(call->in[3]) : nullptr);
   const int64_t places = taps.places(), k = taps.rows() / p.groups, m = p.filters / p.groups;
   T *columns = (T*)call->workspace, *by_columns = columns + taps.rows() * places;

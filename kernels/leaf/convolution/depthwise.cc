@@ -1,14 +1,14 @@
-// Depthwise convolution (one channel a group) without matrices: "conv_depthwise" (data, weight[,
-// bias]), "conv_depthwise_data" (gradient of the output, weight) and "conv_depthwise_weight" (data,
-// gradient of the output). A filter sees one plane, which stays in the cache for all its taps; the
-// usual filters, square and of 3 or 5 taps a side, are done by planes.h.
+// Depthwise convolution (one channel per group) without matrix products: "conv_depthwise" (data,
+// weight[, bias]), "conv_depthwise_data" (output gradient, weight) and "conv_depthwise_weight"
+// (data, output gradient). A filter reads one plane, which stays in the cache for all its taps; the
+// usual square filters with 3 or 5 taps per side are implemented in planes.h.
 #include "leaf/convolution/patches.h"
 #include "leaf/convolution/planes.h"
 
 MX_LEAF_BEGIN
 namespace {
 
-// dst[x] += scale * src[x * stride]
+// dst[x] += scale * src[x * stride].
 template <class T>
 void gather_run(T* dst, const T* src, int64_t n, int64_t stride, T scale) {
   if (stride == 1) {
@@ -20,7 +20,7 @@ void gather_run(T* dst, const T* src, int64_t n, int64_t stride, T scale) {
   }
 }
 
-// The sum of a[x * stride] * b[x].
+// Sum of a[x * stride] * b[x].
 template <class T>
 T dot_run(const T* a, const T* b, int64_t n, int64_t stride) {
   T sum = 0;
@@ -48,14 +48,14 @@ struct Job {
         target(window.target_size()),
         filters(p.groups * p.filters),
         add(call->req[0] == MX_ADD) {}
-  // Two temporary planes; only 16-bit types need them.
+  // Two temporary planes, needed only by 16-bit types.
   Sum<S>* planes() const {
     return (Sum<S>*)scratch(kTempSlot,
                             is_half<S> ? (size_t)(source + target) * sizeof(Sum<S>) : 64);
   }
 };
 
-// --- usual filters -----------------------------------------------------------------------------
+// --- square filters with 3 or 5 taps per side --------------------------------------------------
 
 template <class T>
 int forward_planes(const mx_call* call, const Job<T>& job, const PlaneJob& planes) {

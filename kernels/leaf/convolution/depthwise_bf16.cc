@@ -1,11 +1,11 @@
-// "conv_depthwise_bf16": convolutions of each channel of channels-last bfloat16 with its own 3 x 3
-// filter, with what follows them; "conv_depthwise_bf16_pack" packs the weights, which stay floats.
+// "conv_depthwise_bf16": depthwise convolutions of channels-last bfloat16 data with 3 x 3 filters,
+// including the epilogue; "conv_depthwise_bf16_pack" packs the weights, which stay float32.
 //
-// 32 channels are taken at a time, as the even and the odd ones, for which a shift and a mask make
-// floats of bfloat16. Each column of the data is read once for the three columns of results that it
-// is part of, whose sums move along, and with a stride of 1 each row for two rows of results.
+// 32 channels are processed at a time, split into even and odd ones, for which a shift and a mask
+// convert bfloat16 to float32. Each column of the data is read once for the three output columns it
+// contributes to, whose sums move along, and with stride 1 each row once for two output rows.
+#include "leaf/convolution/channels_last_bf16.h"
 #include "leaf/convolution/depthwise.h"
-#include "leaf/convolution/last_bf16.h"
 #include "leaf/queries.h"
 
 #if MX_ISA_LEVEL == 4
@@ -14,10 +14,10 @@ namespace {
 
 typedef mx_fused_conv_params P;
 constexpr int kTaps = 3;
-constexpr int64_t kChannels = 32;  // at a time
+constexpr int64_t kChannels = 32;  // processed at a time
 constexpr int64_t kFilter = kTaps * kTaps * kChannels;
 
-// The even and the odd channels of 32 as floats.
+// The even and the odd ones of 32 channels as floats.
 struct Halves {
   __m512 even, odd;
 };
@@ -34,7 +34,7 @@ MX_INLINE __m512i joined(const __m512& even, const __m512& odd) {
 struct Work {
   const P& p;
   const bf16* in;
-  const float* weights;  // of each 32 channels: [tap][even, odd]
+  const float* weights;  // per 32 channels: [tap][even, odd]
   LastSink sink;
   int64_t channels;
 
@@ -48,7 +48,7 @@ struct Work {
   int64_t rows_at_once() const { return p.stride[1] == 1 && p.stride[2] == 1 ? 2 : 1; }
 };
 
-// The channels' bias as sums begin with it, or zeros.
+// The channels' bias, with which sums begin, or zeros.
 MX_INLINE Halves bias_of(const float* bias, __mmask32 inside) {
   if (!bias) return {_mm512_setzero_ps(), _mm512_setzero_ps()};
   const __m512 low = _mm512_maskz_loadu_ps((__mmask16)inside, bias);
@@ -58,16 +58,16 @@ MX_INLINE Halves bias_of(const float* bias, __mmask32 inside) {
   return {_mm512_permutex2var_ps(low, evens, high), _mm512_permutex2var_ps(low, odds, high)};
 }
 
-// `rows` neighbouring rows of results of 32 channels, from row `first` on.
+// `rows` neighbouring output rows of 32 channels, from row `first` on.
 template <int kind, int rows>
 struct Rows {
   static constexpr int kRead = kTaps + rows - 1;
   const LastSink& sink;
   const int64_t channels, width, out_width, step, pad;
-  const __mmask32 inside;  // which of the 32 channels there are
-  const int64_t to;        // where the first result goes
+  const __mmask32 inside;  // mask of the channels that exist
+  const int64_t to;        // offset of the first result
   const __m512 alpha, beta;
-  const bf16* row[kRead];  // null above and below the image
+  const bf16* row[kRead];  // NULL above and below the image
   Halves filter[kTaps][kTaps], start;
 
   MX_INLINE Rows(const Work& work, int64_t image, int64_t chunk, int64_t first)
@@ -105,7 +105,7 @@ struct Rows {
   MX_INLINE Halves read(int y, int64_t column) const {
     return widened(_mm512_maskz_loadu_epi16(inside, row[y] + column * channels));
   }
-  // Adds the products of row y's numbers and column `tap` of the filter.
+  // Add the products of row y's elements and column `tap` of the filter.
   MX_INLINE void add(Halves (&sums)[rows], const Halves& x, int y, int tap) const {
 #pragma GCC unroll 2
     for (int r = 0; r < rows; ++r) {
@@ -125,8 +125,8 @@ struct Rows {
     _mm512_mask_storeu_epi16(sink.rest.out + at, inside, joined(sum.even, sum.odd));
   }
 
-  // With a stride of 1: of the three columns of sums under way, the first is complete once the
-  // column under its last tap is read.
+  // Stride 1: of the three columns of sums in progress, the first is complete once the column under
+  // its last tap has been read.
   MX_INLINE void slide() const {
     Halves sums[kTaps][rows];
 #pragma GCC unroll 3
@@ -152,7 +152,7 @@ struct Rows {
     }
   }
 
-  // With any stride: one column of results after the other.
+  // Any stride: one output column at a time.
   MX_INLINE void stride() const {
     for (int64_t x = 0; x < out_width; ++x) {
       Halves sums[rows];
@@ -179,7 +179,7 @@ void convolve_rows(const Work& work, int64_t image, int64_t chunk, int64_t first
   own.step == 1 ? own.slide() : own.stride();
 }
 
-// The row `first` of results, or two from there where two are taken at once.
+// Output row `first`, or the two from there if two are computed at once.
 template <int kind>
 void convolve(const Work& work, int64_t image, int64_t chunk, int64_t first) {
   work.rows_at_once() == 2 && first + 1 < work.p.target[1]
@@ -188,9 +188,9 @@ void convolve(const Work& work, int64_t image, int64_t chunk, int64_t first) {
 }
 
 const char* refusal(const P& p) {
-  if (!multiplies_bf16()) return "this CPU has no products of bfloat16";
+  if (!multiplies_bf16()) return "this CPU has no AVX512-BF16";
   if (const char* reason = depthwise_3x3_refusal(p)) return reason;
-  if (p.before) return "the data is scaled first";
+  if (p.before) return "scaling of the data is not supported";
   if (p.in_block != p.groups || p.out_block != p.groups) return "arrays are not channels-last";
   return nullptr;
 }
@@ -199,7 +199,7 @@ int64_t query(const mx_call* call, int32_t what) {
   const P& p = *(const P*)call->params;
   if (const char* reason = refusal(p)) return refused("conv_depthwise_bf16", reason, what);
   if (what == MX_QUERY_PACKED) return ceil_div(p.groups, kChannels) * kFilter * sizeof(float);
-  return what == MX_QUERY_WORKSPACE ? 0 : 1;  // accepted; there is one layout of weights
+  return what == MX_QUERY_WORKSPACE ? 0 : 1;  // accepted; there is a single layout of weights
 }
 
 int run(const mx_call* call) {
@@ -244,6 +244,6 @@ void register_depthwise_bf16() {
 MX_LEAF_END
 #else
 MX_LEAF_BEGIN
-void register_depthwise_bf16() {}  // no such instructions
+void register_depthwise_bf16() {}  // requires AVX512-BF16
 MX_LEAF_END
 #endif

@@ -1,7 +1,7 @@
-// "conv_blocked": direct convolution with packed weights, of blocked activations or of a plain
-// image with few channels, into blocked activations. Blocked data can be scaled and shifted, and
-// go through a ReLU, on its way into the band. "conv_blocked_pack" packs the weights as
-// [panel][in block][tap][channel of the block][out channel of the panel].
+// "conv_blocked": direct convolution with packed weights, from blocked activations or a plain image
+// with few channels to blocked activations. Blocked data can be scaled, shifted and passed through
+// a ReLU while it is copied into the band. "conv_blocked_pack" packs the weights as [panel][in
+// block][tap][channel of the block][out channel of the panel].
 #include "leaf/convolution/direct.h"
 
 #include "core/cache.h"
@@ -17,8 +17,8 @@ struct Shape {
   int64_t run;                    // channels of a plane
   int64_t height, width, out_height, out_width;
   int64_t taps_y, taps_x, stride_y, stride_x, dilate_y, dilate_x, pad_y, pad_x;
-  bool flat;    // rows need not be told apart
-  bool direct;  // the input serves as it is
+  bool flat;    // rows can be processed as one
+  bool direct;  // the input is read without a band
 
   explicit Shape(const mx_fused_conv_params& p)
       : in_planes(p.in_block ? p.channels / B : p.channels),
@@ -44,20 +44,20 @@ struct Shape {
     }
   }
 
-  // What a window covers. Rows and columns that lie between windows are not in the band.
+  // Extent of a window. Rows and columns between windows are not in the band.
   int64_t reach_y() const { return (taps_y - 1) * dilate_y + 1; }
   int64_t reach_x() const { return (taps_x - 1) * dilate_x + 1; }
   // Rows of the band from one output row to the next, and under n output rows.
   int64_t band_step() const { return least(stride_y, reach_y()); }
   int64_t rows_under(int64_t n) const { return (n - 1) * band_step() + reach_y(); }
-  // Columns of the band that are a stride apart, and how many such sets there are.
+  // Columns of the band with equal remainder modulo the stride, and the number of such sets.
   int64_t phase() const { return out_width + (reach_x() - 1) / stride_x; }
   int64_t phases() const { return least(stride_x, reach_x()); }
   int64_t band_row() const { return phases() * phase() * run; }
 };
 
-// How the work is cut along two dimensions: an image in pieces of output rows (or columns, when it
-// is flat), which `ways` threads divide, and the panels of output channels, divided by `sides`.
+// Two-dimensional partition of the work: an image into pieces of output rows (or columns, if it is
+// flat), divided among `ways` threads, and the panels of output channels, divided by `sides`.
 struct Cut {
   int64_t rows, columns, pieces;
   int ways = 1, sides = 1;
@@ -79,7 +79,7 @@ struct Cut {
     pieces = each > 0 ? ceil_div(size, each) : 0;
   }
 
-  // The grid of threads, and the number of pieces, with which the busiest thread has least to do.
+  // Choose the thread grid and the number of pieces that minimise the load of the busiest thread.
   void divide(const Shape& s, int64_t images, int threads, int64_t size) {
     const int64_t panels = ceil_div(s.out_blocks, kPanelBlocks), fewest = pieces;
     double best = -1;
@@ -98,8 +98,8 @@ struct Cut {
       }
     }
   }
-  // Cycles for each number of a pixel's channels and taps: a column of a panel takes one. Weights
-  // and data come from the last cache, some six bytes in a cycle.
+  // Cycles per element of a pixel's channels and taps: one per panel column. Weights and data come
+  // from the last-level cache at about six bytes per cycle.
   static double cost_of_piece(const Shape& s, int64_t each, int64_t panels) {
     constexpr double kGroup = 2, kWeights = 20, kCopy = 1, kRead = .3;
     const int64_t lines = s.flat ? 1 : each, width = s.flat ? each : s.out_width;
@@ -109,7 +109,7 @@ struct Cut {
     return panels * (sums + kWeights) + band * (s.direct ? kRead : kCopy) / taps;
   }
 
-  // Floats of a piece's band, a number of cache lines.
+  // Floats of a piece's band, rounded up to cache lines.
   int64_t band(const Shape& s) const {
     if (s.direct) return 0;
     const int64_t plane = s.flat ? columns * s.run : s.rows_under(rows) * s.band_row();
@@ -117,7 +117,7 @@ struct Cut {
   }
 };
 
-// n pixels that are `stride` apart; the stride is a constant where that lets loops be vectorized.
+// Copy n pixels with a stride, which is a template constant where that allows vectorisation.
 template <int stride>
 void take_numbers(float* to, const float* from, int64_t n) {
   for (int64_t j = 0; j < n; ++j) to[j] = from[j * stride];
@@ -137,12 +137,12 @@ void take_columns(float* to, const float* from, int64_t n, int64_t stride, int64
   }
 }
 
-// What happens to the data on its way into the band: x * scale + shift for each channel.
+// Preprocessing of the data on its way into the band: x * scale + shift per channel.
 struct Before {
   const float *scale, *shift;  // or NULL
   bool relu;
 
-  // n pixels of a plane.
+  // Apply it to n pixels of a plane.
   void apply(float* pixels, int64_t n, int64_t plane) const {
     if (!scale) return;
     const VB factor = load_block(scale + plane * B), offset = load_block(shift + plane * B);
@@ -154,7 +154,7 @@ struct Before {
   }
 };
 
-// Columns [first, first + count) of a flat image.
+// Copy columns [first, first + count) of a flat image.
 void fill_flat(const Shape& s, const Before& before, const float* image, float* band, int64_t first,
                int64_t count) {
   for (int64_t plane = 0; plane < s.in_planes; ++plane, band += count * s.run) {
@@ -163,7 +163,7 @@ void fill_flat(const Shape& s, const Before& before, const float* image, float* 
   }
 }
 
-// The rows under output rows [first, first + rows) of an image, as direct.h describes.
+// Copy the rows under output rows [first, first + rows) of an image, in the layout of direct.h.
 void fill_band(const Shape& s, const Before& before, const float* image, float* band, int64_t first,
                int64_t rows) {
   const int64_t run = s.run, phase = s.phase(), top = first * s.stride_y - s.pad_y;
@@ -174,7 +174,7 @@ void fill_band(const Shape& s, const Before& before, const float* image, float* 
       const bool inside = row >= 0 && row < s.height;
       const float* from = image + row * s.width * run;
       for (int64_t i = 0; i < s.phases(); ++i, band += phase * run) {
-        // Column j of this phase is i + j * stride - pad of the image.
+        // Column j of this phase is column i + j * stride - pad of the image.
         const Span span(i - s.pad_x, s.stride_x, inside ? s.width : 0, phase);
         const int64_t low = inside ? span.low : 0, high = inside ? span.high : 0;
         memset(band, 0, low * run * sizeof(float));
@@ -187,7 +187,7 @@ void fill_band(const Shape& s, const Before& before, const float* image, float* 
   }
 }
 
-// Over the band of some output rows, or of as many columns of a flat image.
+// The band of some output rows, or of as many columns of a flat image.
 Reach reach_of(const Shape& s, int64_t rows) {
   Reach reach;
   reach.blocks = s.in_planes;
@@ -205,7 +205,7 @@ Reach reach_of(const Shape& s, int64_t rows) {
   return reach;
 }
 
-// Activations other than bounds are applied to what was stored.
+// Other activations are applied to the stored results.
 bool is_bound(int act) { return act == kNoAct || act == kRelu || act == kClip; }
 
 Before before_of(const mx_call* call, const mx_fused_conv_params& p) {
@@ -223,9 +223,9 @@ struct Work {
   float low, high;
 };
 
-// Output columns [x, x + count) of row y, in out blocks [begin, end) of an image.
+// Compute output columns [x, x + count) of row y, in out blocks [begin, end) of an image.
 void columns_of(const Work& work, const Reach& reach, const float* in, int64_t image, int64_t y,
-                int64_t x, int64_t count, int64_t begin, int64_t end, Coming* coming) {
+                int64_t x, int64_t count, int64_t begin, int64_t end, Prefetch* prefetch) {
   const Shape& s = work.shape;
   const Finish& finish = work.finish;
   const int64_t plane = s.out_height * s.out_width * B;
@@ -242,7 +242,7 @@ void columns_of(const Work& work, const Reach& reach, const float* in, int64_t i
                        work.low,
                        work.high};
     direct_sum(s.run == B, columns, outs, reach, in + i * s.run, work.weights + begin * B * depth,
-               sink, coming);
+               sink, prefetch);
     if (is_bound(finish.act)) continue;
     for (int w = 0; w < outs; ++w) {
       activate_row(sink.out + w * plane, columns * B, finish.act, finish.alpha, finish.beta);
@@ -250,7 +250,7 @@ void columns_of(const Work& work, const Reach& reach, const float* in, int64_t i
   }
 }
 
-// One piece of an image, in out blocks [begin, end), which start and end with panels.
+// Compute one piece of an image, in out blocks [begin, end), which are panel-aligned.
 void piece_of(const Work& work, float* band, int64_t image, int64_t piece, int64_t begin,
               int64_t end) {
   const Shape& s = work.shape;
@@ -258,9 +258,9 @@ void piece_of(const Work& work, float* band, int64_t image, int64_t piece, int64
   const int64_t depth = s.in_planes * s.run * s.taps_y * s.taps_x;
   const auto coming_after = [&](int64_t o, int64_t sums) {
     const int64_t next = o + kPanelBlocks;
-    return next < end ? Coming::panel(work.weights + next * B * depth,
-                                      (int)least(kPanelBlocks, end - next), sums)
-                      : Coming{};
+    return next < end ? Prefetch::panel(work.weights + next * B * depth,
+                                        (int)least(kPanelBlocks, end - next), sums)
+                      : Prefetch{};
   };
   if (s.flat) {
     const int64_t first = piece * work.cut.columns;
@@ -269,9 +269,9 @@ void piece_of(const Work& work, float* band, int64_t image, int64_t piece, int64
     if (!s.direct) fill_flat(s, work.before, in, band, first, count);
     const float* columns = s.direct ? in + first * s.run : band;
     for (int64_t o = begin; o < end; o += kPanelBlocks) {
-      Coming coming = coming_after(o, ceil_div(count, kColumns));
+      Prefetch prefetch = coming_after(o, ceil_div(count, kColumns));
       columns_of(work, reach, columns, image, 0, first, count, o, least(o + kPanelBlocks, end),
-                 &coming);
+                 &prefetch);
     }
     return;
   }
@@ -279,10 +279,10 @@ void piece_of(const Work& work, float* band, int64_t image, int64_t piece, int64
   const Reach reach = reach_of(s, rows);
   fill_band(s, work.before, in, band, first, rows);
   for (int64_t o = begin; o < end; o += kPanelBlocks) {
-    Coming coming = coming_after(o, rows * ceil_div(s.out_width, kColumns));
+    Prefetch prefetch = coming_after(o, rows * ceil_div(s.out_width, kColumns));
     for (int64_t y = 0; y < rows; ++y) {
       columns_of(work, reach, band + y * s.band_step() * s.band_row(), image, first + y, 0,
-                 s.out_width, o, least(o + kPanelBlocks, end), &coming);
+                 s.out_width, o, least(o + kPanelBlocks, end), &prefetch);
     }
   }
 }
@@ -291,17 +291,17 @@ const mx_fused_conv_params& params_of(const mx_call* call) {
   return *(const mx_fused_conv_params*)call->params;
 }
 
-// NULL, or why the kernel refuses.
+// The reason the kernel rejects a call, or NULL.
 const char* refusal(const mx_fused_conv_params& p) {
   if (p.source[0] != 1 || p.kernel[0] != 1 || p.pad[0] != 0)
-    return "the data has three spatial dimensions";
-  if (p.groups != 1) return "there are several groups";
-  if (p.out_block != B) return "the output is not blocked as this CPU is";
-  if (p.in_block != B && p.in_block != 0) return "the data is not blocked as this CPU is";
+    return "three spatial dimensions are not supported";
+  if (p.groups != 1) return "convolutions with groups are not supported";
+  if (p.out_block != B) return "the output does not have this CPU's block size";
+  if (p.in_block != B && p.in_block != 0) return "the data does not have this CPU's block size";
   if (p.filters < 1 || p.filters % B || p.channels < 1 || (p.in_block && p.channels % B))
-    return "the channels do not fill their blocks";
-  if (p.before != kNothing && !p.in_block) return "plain data is to be scaled";
-  if (p.kernel[1] * p.kernel[2] > kMostTaps) return "the kernel is too large";
+    return "the channels are not a multiple of the block size";
+  if (p.before != kNothing && !p.in_block) return "scaling of unblocked data is not supported";
+  if (p.kernel[1] * p.kernel[2] > kMaxTaps) return "the kernel is too large";
   return nullptr;
 }
 
@@ -315,7 +315,8 @@ int64_t query(const mx_call* call, int32_t what) {
   if (const char* reason = refusal(p)) return refused("conv_blocked", reason, what);
   if (what == MX_QUERY_PACKED)
     return p.filters * p.channels * p.kernel[1] * p.kernel[2] * (int64_t)sizeof(float);
-  if (what != MX_QUERY_WORKSPACE) return 1;  // accepted; one layout of weights for each in_block
+  // Accepted; there is a single layout of weights per in_block.
+  if (what != MX_QUERY_WORKSPACE) return 1;
   return workspace_of_any_team([&](int threads) { return workspace(p, threads); });
 }
 
@@ -323,7 +324,7 @@ int conv_blocked(const mx_call* call) {
   const mx_fused_conv_params& p = params_of(call);
   if (const char* reason = refusal(p)) return mx_fail("conv_blocked: %s", reason);
   int threads = call->threads;
-  // The workspace was made for a smaller team if that has changed since.
+  // The workspace was sized for a smaller team if the team has grown since.
   if ((int64_t)call->workspace_size < workspace(p, threads)) threads = 1;
   if ((int64_t)call->workspace_size < workspace(p, threads))
     return mx_fail("conv_blocked: the workspace is too small");

@@ -1,9 +1,9 @@
-// What a convolution multiplies its weights with: the image seen through a sliding window, as an
-// operand of a matrix product that is packed straight from the image.
+// The second operand of a convolution's matrix product: the image seen through a sliding window,
+// packed directly from the image.
 //
 // Rows are taps (channel, kd, kh, kw), columns are positions (d, h, w) of the window:
 //   patches(tap, position) = image[channel][position * stride + offset + k * step], or 0 outside.
-// The gradient of the data uses the same with step < 0.
+// The data gradient uses the same with step < 0.
 #pragma once
 #include "leaf/matrix/gemm.h"
 #include "leaf/simd/runs.h"
@@ -13,7 +13,7 @@ MX_LEAF_BEGIN
 
 struct Window {
   int64_t source[3];  // extents of the image
-  int64_t target[3];  // how many positions
+  int64_t target[3];  // numbers of positions
   int64_t kernel[3], stride[3], offset[3], step[3];
 
   int64_t source_size() const { return source[0] * source[1] * source[2]; }
@@ -41,14 +41,14 @@ inline Window forward_window(const mx_conv_params& p) {
   return w;
 }
 
-// Three mixed-radix digits, the last running fastest: a tap or a position.
+// A three-digit mixed-radix counter, last digit fastest: a tap or a position.
 struct Digits {
   int64_t d, h, w;
   Digits(int64_t index, const int64_t* extent)
       : d(index / (extent[1] * extent[2])),
         h(index / extent[2] % extent[1]),
         w(index % extent[2]) {}
-  // Go on by one; true when it wrapped around to 0 0 0.
+  // Increment; true if it wrapped around to 0 0 0.
   bool next(const int64_t* extent) {
     if (++w < extent[2]) return false;
     w = 0;
@@ -71,8 +71,8 @@ inline void copy_run(T* dst, const S* src, int64_t n, int64_t stride) {
   for (; x < n; ++x) dst[x] = scalar_as<T>(src[x * stride]);
 }
 
-// body(offset in the image, offset in the target, how many) for each row that a tap sees, padding
-// left out; in the image the elements are window.stride[2] apart.
+// Call body(image offset, target offset, count) for each row that a tap sees, without padding;
+// image elements are window.stride[2] apart.
 template <class Body>
 inline void each_row(const Window& window, const Digits& tap, const Body& body) {
   const int64_t offset = window.offset[2] + tap.w * window.step[2];
@@ -90,7 +90,7 @@ inline void each_row(const Window& window, const Digits& tap, const Body& body) 
   }
 }
 
-// dst[x * stride] += scale * src[x]
+// dst[x * stride] += scale * src[x].
 template <class T>
 inline void add_run(T* dst, const T* src, int64_t n, int64_t stride, T scale = 1) {
   if (stride == 1) {
@@ -100,7 +100,7 @@ inline void add_run(T* dst, const T* src, int64_t n, int64_t stride, T scale = 1
   }
 }
 
-// image += columns, for the channels in [begin, end): the transpose of taking patches.
+// image += columns, for channels [begin, end): the transpose of extracting patches.
 template <class T>
 void add_patches(T* image, const T* columns, const Window& window, int64_t begin, int64_t end) {
   const int64_t positions = window.target_size(), taps = window.taps();
@@ -194,7 +194,7 @@ struct PatchRows {
   const T* in_place(int64_t, int64_t) const { return nullptr; }
 };
 
-// Rows (channel, or filter) of all images as A of a product: i is a channel, p a position.
+// The rows (channels or filters) of all images as A of a product: i is a channel, p a position.
 template <class T, class S>
 struct ImageRows {
   const S* images;

@@ -1,8 +1,8 @@
-// Depthwise convolutions of single planes with square filters of K taps a side and steps of S.
+// Depthwise convolutions of single planes with square filters of K taps per side and stride S.
 //
-// A plane is copied first: with its border of zeros, and in each row the columns of every remainder
-// modulo S side by side. Then each tap reads a row at unit stride, nothing is special at borders,
-// and a row of results is made in registers.
+// A plane is copied first: with its border of zeros, and with the columns of each row grouped by
+// their remainder modulo S. Every tap then reads rows at unit stride, borders need no special
+// treatment, and a row of results is computed in registers.
 #pragma once
 #include <type_traits>
 
@@ -11,13 +11,13 @@
 
 MX_LEAF_BEGIN
 
-constexpr int64_t kMostPlane = 1 << 20;  // bytes of a copy, which has to stay in the cache
+constexpr int64_t kMaxPlane = 1 << 20;  // size of a copy, in bytes, that still fits in the cache
 
-// A copy of images of one size. `S` runs, of every S-th column each, make up a row.
+// A copy of images of one size. A row consists of `S` runs of every S-th column.
 template <class T, int S>
 struct Bordered {
   T* data;
-  int64_t above, left, rows, run;  // the border's rows and columns, all rows, length of a run
+  int64_t above, left, rows, run;  // rows and columns of the border, total rows, length of a run
 
   Bordered(int64_t above, int64_t left, int64_t rows, int64_t columns)
       : data(nullptr),
@@ -54,10 +54,10 @@ struct Bordered {
   }
 };
 
-// What a call asks for, when it is of the kind that is done here.
+// Parameters of a call, if it is supported here.
 struct PlaneJob {
   int64_t height, width, target_height, target_width, above, left;
-  int taps, step;  // 0 taps: of another kind
+  int taps, step;  // taps == 0: not supported
 
   explicit PlaneJob(const mx_conv_params& p)
       : height(p.source[1]),
@@ -71,7 +71,7 @@ struct PlaneJob {
     const bool square = p.kernel[0] == 1 && p.source[0] == 1 && p.target[0] == 1 && p.pad[0] == 0 &&
                         p.kernel[1] == taps && p.stride[1] == step;
     const bool dense = p.dilate[1] == 1 && p.dilate[2] == 1;
-    const bool small = above < taps && left < taps && most_bytes() <= kMostPlane;
+    const bool small = above < taps && left < taps && most_bytes() <= kMaxPlane;
     if (!square || !dense || !small || (taps != 3 && taps != 5) || (step != 1 && step != 2)) {
       taps = 0;
     }
@@ -81,7 +81,7 @@ struct PlaneJob {
     return (height + 2 * taps) * (width + 2 * taps + 128) * (int64_t)sizeof(double);
   }
 
-  // Copies of the data, and of the gradient of the output.
+  // Copies of the data and of the output gradient.
   template <class T, int K, int S>
   Bordered<T, S> padded_data() const {
     return {above, left, (target_height - 1) * S + K, (target_width - 1) * S + K + S};
@@ -95,7 +95,7 @@ struct PlaneJob {
   }
 };
 
-// out[y][x] = bias (+ what is there) + sum of weight[ky][kx] * data[y * S + ky - above][x * S + kx
+// out[y][x] = bias (+ previous value) + sum of weight[ky][kx] * data[y * S + ky - above][x * S + kx
 // - left]
 template <class T, int K, int S>
 void plane_forward(const PlaneJob& job, const Bordered<T, S>& data, const T* weight, T bias, T* out,
@@ -120,7 +120,7 @@ void plane_forward(const PlaneJob& job, const Bordered<T, S>& data, const T* wei
   }
 }
 
-// The results whose columns leave remainder `part` modulo S: L of them from column x * S + part on.
+// The results whose columns have remainder `part` modulo S: L of them from column x * S + part on.
 template <class T, int K, int S, int part>
 MX_INLINE Vec<T> spread(const Bordered<T, 1>& gradient, const T* weight, int64_t y, int64_t x) {
   constexpr int kBack = (K - 1) / S;
@@ -140,7 +140,7 @@ MX_INLINE Vec<T> spread(const Bordered<T, 1>& gradient, const T* weight, int64_t
   return sum;
 }
 
-// out[y][x] = bias (+ what is there) + sum of weight[ky][kx] * gradient[(y + above - ky) / S][(x +
+// out[y][x] = bias (+ previous value) + sum of weight[ky][kx] * gradient[(y + above - ky) / S][(x +
 // left - kx) / S], over the taps that divide; `line` is room for a row.
 template <class T, int K, int S>
 void plane_backward(const PlaneJob& job, const Bordered<T, 1>& gradient, const T* weight, T bias,
@@ -168,7 +168,7 @@ void plane_backward(const PlaneJob& job, const Bordered<T, 1>& gradient, const T
   }
 }
 
-// The lanes of sums[ky][kx] together += sum of data[y * S + ky - above][x * S + kx - left] *
+// The lanes of sums[ky][kx] in total += sum of data[y * S + ky - above][x * S + kx - left] *
 // gradient[y][x]
 template <class T, int K, int S>
 void plane_weight(const PlaneJob& job, const Bordered<T, S>& data, const T* gradient,
@@ -191,7 +191,7 @@ void plane_weight(const PlaneJob& job, const Bordered<T, S>& data, const T* grad
       if (n == 0) continue;
       const Vec<T> g = load_first(from + x, n);
 #pragma GCC unroll 8
-      for (int kx = 0; kx < K; ++kx) {  // what lies beyond may be infinite
+      for (int kx = 0; kx < K; ++kx) {  // elements past the end may be infinite
         total[kx] = fma(load_first(row + x + kx % S * data.run + kx / S, n), g, total[kx]);
       }
     }
@@ -199,7 +199,7 @@ void plane_weight(const PlaneJob& job, const Bordered<T, S>& data, const T* grad
   }
 }
 
-// body(taps, step) with both as types that know their numbers at compile time.
+// Call body(taps, step) with both as compile-time constants.
 template <class Body>
 void with_plane_sizes(const PlaneJob& job, const Body& body) {
   const auto with_taps = [&](auto taps) {

@@ -1,13 +1,13 @@
-// Toom and Cook's scheme along one axis: some outputs of a short filter with as many
-// multiplications as input values are seen, each the product of polynomials at a point.
+// The Toom-Cook scheme along one axis: several outputs of a short filter with one multiplication
+// per input value, each multiplying polynomials evaluated at a point.
 #pragma once
 #include "leaf/fused/block.h"
 
 MX_LEAF_BEGIN
 
-typedef double VW __attribute__((vector_size(8 * kBlockLanes)));  // weights of a block, evaluated
+typedef double VW __attribute__((vector_size(8 * kBlockLanes)));  // evaluated weights of a block
 
-// No transform: an axis along which the filter has one tap.
+// No transform, for an axis along which the filter has one tap.
 struct Straight {
   static constexpr int outputs = 1, taps = 1, points = 1;
   MX_INLINE static void forward(const VB (&x)[1], VB (&y)[1]) { y[0] = x[0]; }
@@ -17,7 +17,7 @@ struct Straight {
   MX_INLINE static void gather(const VB (&u)[1], VB (&w)[1]) { w[0] = u[0]; }
 };
 
-// Points other than 0 and infinity come in pairs p, -p. These p are the best of a search for small
+// Points other than 0 and infinity come in pairs p, -p. These p were found by a search for small
 // rounding errors; for six points they halve those of the usual 1 and 2.
 template <int pairs>
 struct Nodes;
@@ -38,8 +38,8 @@ struct Nodes<4> {
   static constexpr double at[] = {0.4375, 0.75, 1.25, 2.5};
 };
 
-// Row i < pairs: the coefficients of the product of (z - p^2) over all p but number i, lowest
-// first; the last row: over all p.
+// Row i < pairs: coefficients, lowest first, of the product of (z - p^2) over all p except the
+// i-th; last row: over all p.
 template <int pairs>
 struct Products {
   double of[pairs + 1][pairs + 1];
@@ -65,8 +65,8 @@ struct Toom {
   static constexpr const double (&node)[pairs] = Nodes<pairs>::at;
   static constexpr Products<pairs> products{};
 
-  // Point 0 comes first, infinity last. The input's values are taken as the transposed problem's
-  // sums: a point's row holds the polynomial that vanishes at all other points.
+  // Point 0 comes first, infinity last. The transform of the data is the transpose of
+  // interpolation: a point's row holds the polynomial that vanishes at all other points.
   MX_INLINE static void forward(const VB (&x)[points], VB (&y)[points]) {
 #pragma GCC unroll 16
     for (int i = 0; i < pairs; ++i) {
@@ -111,7 +111,7 @@ struct Toom {
     }
   }
 
-  // The transpose of `inverse`: what an output's gradient is to the products.
+  // Transpose of `inverse`: from an output's gradient to the products' gradients.
   MX_INLINE static void spread(const VB (&y)[outputs], VB (&m)[points]) {
     m[0] = y[0];
     m[points - 1] = y[outputs - 1];
@@ -128,7 +128,7 @@ struct Toom {
     }
   }
 
-  // The transpose of `evaluate`: what the products' gradient is to the filter's taps.
+  // Transpose of `evaluate`: from the products' gradients to those of the filter's taps.
   MX_INLINE static void gather(const VB (&u)[points], VB (&w)[taps]) {
 #pragma GCC unroll 16
     for (int k = 0; k < taps; ++k) w[k] = k == taps - 1 ? u[points - 1] : VB{};
@@ -145,7 +145,7 @@ struct Toom {
     }
   }
 
-  // A filter's taps at the points, divided by what `forward` leaves out.
+  // A filter's taps evaluated at the points, divided by the factors that `forward` omits.
   static void evaluate(const VW (&w)[taps], VW (&u)[points]) {
     u[0] = w[0] * (1 / products.of[pairs][0]);
     u[points - 1] = w[taps - 1];

@@ -1,8 +1,8 @@
-// "conv_winograd": convolution of blocked activations with packed weights in Winograd's form, for
-// small square filters and for filters along one axis. "conv_winograd_pack" packs the weights,
-// "conv_winograd_pack_turned" those (of the forward convolution) for the gradient of the data.
-// "conv_winograd_small" has tiles of 2 x 2 outputs, whose weights are less than half: for so few
-// pixels that reading weights takes longer than multiplying.
+// "conv_winograd": Winograd convolution of blocked activations with packed weights, for small
+// square filters and filters along one axis. "conv_winograd_pack" packs the weights,
+// "conv_winograd_pack_turned" those of the forward convolution for the data gradient.
+// "conv_winograd_small" uses tiles of 2 x 2 outputs, whose weights take less than half the memory:
+// for images so small that reading weights takes longer than multiplying.
 #include "leaf/convolution/winograd_form.h"
 #include "leaf/queries.h"
 
@@ -37,31 +37,31 @@ const WinogradEntry* winograd_entry(const mx_fused_conv_params& p) {
 }
 
 const char* winograd_refusal(const mx_fused_conv_params& p) {
-  if (p.source[0] != 1 || p.pad[0] != 0) return "the data has three spatial dimensions";
+  if (p.source[0] != 1 || p.pad[0] != 0) return "three spatial dimensions are not supported";
   if (!winograd_entry(p)) return "the kernel is not 3 x 3, 5 x 5, 1 x 3, 3 x 1, 1 x 7 or 7 x 1";
   for (int i = 1; i < 3; ++i) {
     if (p.stride[i] != 1) return "the stride is not 1";
     if (p.dilate[i] != 1) return "the kernel is dilated";
   }
-  if (p.groups != 1) return "there are several groups";
+  if (p.groups != 1) return "convolutions with groups are not supported";
   if (p.in_block != kBlockLanes || p.out_block != kBlockLanes)
-    return "data and output are not blocked as this CPU is";
+    return "data and output do not have this CPU's block size";
   if (p.channels < 1 || p.filters < 1 || p.channels % kBlockLanes || p.filters % kBlockLanes)
-    return "the channels do not fill their blocks";
+    return "the channels are not a multiple of the block size";
   return nullptr;
 }
 
 int64_t winograd_answer(const mx_call* call, int32_t what, const WinogradEntry& entry) {
   const mx_fused_conv_params& p = params_of(call);
   if (what == MX_QUERY_PACKED) return entry.packed(p);
-  if (what != MX_QUERY_WORKSPACE) return 1;  // accepted; there is one layout of weights
+  if (what != MX_QUERY_WORKSPACE) return 1;  // accepted; there is a single layout of weights
   return workspace_of_any_team([&](int threads) { return entry.workspace(p, threads); });
 }
 
 int winograd_run(const mx_call* call, const WinogradEntry& entry) {
   const mx_fused_conv_params& p = params_of(call);
   mx_call own = *call;
-  // The workspace was made for a smaller team if that has changed since.
+  // The workspace was sized for a smaller team if the team has grown since.
   if ((int64_t)own.workspace_size < entry.workspace(p, own.threads)) own.threads = 1;
   if ((int64_t)own.workspace_size < entry.workspace(p, own.threads))
     return mx_fail("conv_winograd: the workspace is too small");
@@ -72,7 +72,7 @@ namespace {
 
 typedef Form<Toom<2, 3>, Toom<2, 3>> Small;
 constexpr WinogradEntry kSmall = {3, 3, Small::run, Small::pack, Small::packed, Small::workspace};
-constexpr int64_t kMostPixels = 1024;
+constexpr int64_t kMaxPixels = 1024;
 
 struct Usual {
   static constexpr const char* name = "conv_winograd";
@@ -84,8 +84,8 @@ struct Few {
   static const char* refusal(const mx_fused_conv_params& p) {
     if (const char* reason = winograd_refusal(p)) return reason;
     if (p.kernel[1] != 3 || p.kernel[2] != 3) return "the kernel is not 3 x 3";
-    if (p.batch * p.target[1] * p.target[2] > kMostPixels)
-      return "so many pixels repay large tiles";
+    if (p.batch * p.target[1] * p.target[2] > kMaxPixels)
+      return "large tiles are faster for this number of pixels";
     return nullptr;
   }
   static const WinogradEntry& entry(const mx_fused_conv_params&) { return kSmall; }

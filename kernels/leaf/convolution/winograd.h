@@ -8,7 +8,7 @@
 //   M ----------inverse----> output tiles, with bias, sum and activation
 // clang-format on
 //
-// NaN and infinity in the data spread over the tile (4 x 4 outputs, say) that sees them.
+// NaN and infinity in the data spread over the whole tile (4 x 4 outputs, say) that contains them.
 #pragma once
 #include "leaf/convolution/toom.h"
 
@@ -16,15 +16,15 @@ MX_LEAF_BEGIN
 
 // --- the product at a point ----------------------------------------------------------------------
 
-// Tiles and out blocks whose sums are in registers.
+// Tiles whose sums fit in registers.
 constexpr int kTileGroup = MX_ISA_LEVEL >= 4 ? 14 : MX_ISA_LEVEL >= 3 ? 6 : 2;
 constexpr int kPanel = 2;
 
-// M of `tiles` tiles and `outs` out blocks (1 or 2): v_step lies between the in blocks of V, m_step
-// between the out blocks of M.
+// Compute M for `tiles` tiles and `outs` out blocks (1 or 2): v_step is the distance between the in
+// blocks of V, m_step between the out blocks of M.
 void multiply_point(int tiles, int outs, int64_t in_blocks, const float* v, int64_t v_step,
                     const float* u, float* m, int64_t m_step);
-// The same of bfloat16, whose sums are float32; U has two channels side by side. Level 4 only.
+// The same for bfloat16 with float32 sums; U interleaves pairs of channels. Level 4 only.
 void multiply_point(int tiles, int outs, int64_t in_blocks, const bf16* v, int64_t v_step,
                     const bf16* u, float* m, int64_t m_step);
 
@@ -37,12 +37,12 @@ struct Tiling {
   int64_t rows, cols, tiles;  // tiles of an image, and of all images
 };
 
-// How the work is cut along two dimensions: `ways` threads divide chunks of tiles, `sides` threads
-// the out blocks of a chunk. If there are several sides, they share the V of their chunk.
+// Two-dimensional partition of the work: `ways` threads divide chunks of tiles, `sides` threads the
+// out blocks of a chunk. Several sides share the V of their chunk.
 struct Cut {
   int64_t tiles;             // of a chunk
   int64_t outs;              // out blocks whose M is kept at a time
-  int64_t v_point, m_point;  // numbers between points in V and M
+  int64_t v_point, m_point;  // elements between points in V and M
   int ways, sides;
   int64_t side;  // out blocks of a side
 };
@@ -62,9 +62,9 @@ Tiling tiling_of(const mx_fused_conv_params& p) {
   return t;
 }
 
-// --- kinds of filters ----------------------------------------------------------------------------
+// --- filter sizes --------------------------------------------------------------------------------
 
-// What there is for filters of one size.
+// Functions for filters of one size.
 struct WinogradEntry {
   int64_t rows, cols;
   int (*run)(const mx_call*, const mx_fused_conv_params&);
@@ -72,11 +72,11 @@ struct WinogradEntry {
   int64_t (*packed)(const mx_fused_conv_params&);
   int64_t (*workspace)(const mx_fused_conv_params&, int threads);
 };
-const WinogradEntry* winograd_entry(const mx_fused_conv_params& p);  // NULL if there is none
-// NULL, or why there is no such convolution here.
+const WinogradEntry* winograd_entry(const mx_fused_conv_params& p);  // NULL if unsupported
+// The reason a convolution is rejected, or NULL.
 const char* winograd_refusal(const mx_fused_conv_params& p);
 
-// What the library asks of a kernel that is not refused, and a run of it.
+// Answer to a query about an accepted call, and a run of it.
 int64_t winograd_answer(const mx_call* call, int32_t what, const WinogradEntry& entry);
 int winograd_run(const mx_call* call, const WinogradEntry& entry);
 

@@ -1,7 +1,7 @@
-// "conv_winograd_bf16": Winograd convolution of bfloat16 for filters of 3 x 3, where the CPU
-// multiplies such numbers. Tiles of 2 x 2 outputs need sums of four numbers at most, so that
-// rounding V to bfloat16 doubles the error of a direct convolution; with 4 x 4 it would be five
-// times as large.
+// "conv_winograd_bf16": Winograd convolution of bfloat16 data with 3 x 3 filters on CPUs with
+// bfloat16 products. With tiles of 2 x 2 outputs V has sums of at most four elements, so rounding V
+// to bfloat16 doubles the error of a direct convolution; with 4 x 4 outputs it would be five times
+// as large.
 #include "leaf/convolution/winograd_form.h"
 #include "leaf/convolution/winograd_groups.h"
 #include "leaf/queries.h"
@@ -10,7 +10,7 @@
 MX_LEAF_BEGIN
 #if MX_ISA_LEVEL >= 4
 
-// A weight for each of the panel's output channels, beside that of the other channel of a pair.
+// One weight for each of the panel's output channels, next to that of the pair's other channel.
 MX_INLINE void store_weights(bf16* u, int64_t c, int64_t width, int64_t first, const VB& x) {
   bf16 row[kBlockLanes];
   store_block(row, x);
@@ -20,14 +20,14 @@ MX_INLINE void store_weights(bf16* u, int64_t c, int64_t width, int64_t first, c
 
 namespace {
 
-constexpr int kAhead = 1024;  // numbers between the weights read and those fetched
+constexpr int kAhead = 1024;  // prefetch distance of the weights, in elements
 
 struct Pairwise {
   static constexpr int64_t kBytes = 2 * kBlockLanes * sizeof(bf16);  // of a pair of channels
 
-  template <int R, int W, bool asks>
+  template <int R, int W, bool prefetches>
   static void product(int64_t in_blocks, const bf16* v, int64_t v_step, const bf16* u, float* m,
-                      int64_t m_step, const char* coming, int64_t step) {
+                      int64_t m_step, const char* prefetch_at, int64_t step) {
     constexpr int B = kBlockLanes;
     VB acc[R][W] = {};
     for (int64_t block = 0; block < in_blocks; ++block, v += v_step) {
@@ -38,9 +38,9 @@ struct Pairwise {
         for (int w = 0; w < W; ++w) {
           right[w] = load_pairs(u + 2 * w * B);
           __builtin_prefetch(u + kAhead + 2 * w * B);
-          if (asks) __builtin_prefetch(coming + 64 * w, 0, 2);
+          if (prefetches) __builtin_prefetch(prefetch_at + 64 * w, 0, 2);
         }
-        if (asks) coming += step;
+        if (prefetches) prefetch_at += step;
 #pragma GCC unroll 14
         for (int r = 0; r < R; ++r) {
 #pragma GCC unroll 2
@@ -73,7 +73,7 @@ constexpr WinogradEntry kEntry = {
     3, 3, Narrow::run, Narrow::pack, Narrow::packed, Narrow::workspace};
 
 const char* refusal(const mx_fused_conv_params& p) {
-  if (!multiplies_bf16()) return "this CPU has no products of bfloat16";
+  if (!multiplies_bf16()) return "this CPU has no AVX512-BF16";
   if (p.kernel[1] != kEntry.rows || p.kernel[2] != kEntry.cols) return "the kernel is not 3 x 3";
   return winograd_refusal(p);
 }

@@ -1,11 +1,11 @@
-// Plain arrays into blocked ones, and back; channels are filled up with zeros to whole blocks.
+// Conversion between plain and blocked arrays; channels are padded with zeros to whole blocks.
 #pragma once
 #include "leaf/convolution/winograd.h"
 #include "leaf/simd/transpose.h"
 
 MX_LEAF_BEGIN
 
-// Planes of a plain array into blocks, and back.
+// Convert planes of a plain array to blocks, and back.
 inline void to_blocks(const float* plain, float* blocked, int64_t images, int64_t channels,
                       int64_t pixels, int threads) {
   constexpr int B = kBlockLanes;

@@ -1,4 +1,4 @@
-// The steps of Winograd convolution for one kind of filter: Fy and Fx are the schemes of its axes.
+// The steps of Winograd convolution for one filter size: Fy and Fx are the schemes of its axes.
 #pragma once
 #include "core/cache.h"
 #include "leaf/convolution/winograd.h"
@@ -6,22 +6,22 @@
 MX_LEAF_BEGIN
 
 constexpr int64_t kLeastTiles = MX_ISA_LEVEL >= 4 ? kTileGroup : 2 * kTileGroup;
-constexpr int64_t kMostTiles = 4 * kTileGroup;
+constexpr int64_t kMaxTiles = 4 * kTileGroup;
 constexpr int64_t kFewOuts = 2 * kPanel;
 
-// The input under a tile: where it lies in the image when it lies inside, else a copy with zeros.
+// The input under a tile: a pointer into the image if it lies inside, else a zero-padded copy.
 template <class T>
 struct Patch {
   const T* data;
-  int64_t row;  // numbers between rows
+  int64_t row;  // elements between rows
 };
 
-// One filter of a panel's block at all of its output channels.
+// Store one filter of a panel's block for all of its output channels.
 MX_INLINE void store_weights(float* u, int64_t c, int64_t width, int64_t first, const VB& x) {
   store_block(u + c * width + first, x);
 }
 
-// T: the numbers of the data, of V and of U.
+// T: the element type of the data, V and U.
 template <class Fy, class Fx, class T = float>
 struct Form {
   static constexpr int B = kBlockLanes;
@@ -77,7 +77,7 @@ struct Form {
     }
   }
 
-  // Tiles [first, first + count) of in blocks [begin, end) into V.
+  // Transform tiles [first, first + count) of in blocks [begin, end) into V.
   static void forward_all(const Tiling& g, const Cut& cut, const T* in, T* v, int64_t first,
                           int64_t count, int64_t begin, int64_t end) {
     alignas(64) T copy[kPoints * B];
@@ -117,7 +117,7 @@ struct Form {
     }
   }
 
-  // M of tiles [first, first + count) and out blocks [begin, end) into the output.
+  // Transform M of tiles [first, first + count) and out blocks [begin, end) into the output.
   static void inverse_all(const Tiling& g, const Cut& cut, const float* m,
                           const FinishOf<T>& finish, int64_t first, int64_t count, int64_t begin,
                           int64_t end) {
@@ -138,8 +138,8 @@ struct Form {
     });
   }
 
-  // The products of V and U and their inverse transforms, for out blocks [begin, end), which start
-  // and end with panels.
+  // Multiply V and U and apply the inverse transform, for out blocks [begin, end), which are
+  // panel-aligned.
   static void multiply_and_invert(const Tiling& g, const Cut& cut, const T* v, const T* u, float* m,
                                   const FinishOf<T>& finish, int64_t first, int64_t count,
                                   int64_t begin, int64_t end) {
@@ -181,8 +181,8 @@ struct Form {
     return best;
   }
 
-  // Cycles of the busiest thread at a point: a tile of a panel takes one for each input channel.
-  // Weights and what others made come from the last cache, some six bytes in a cycle.
+  // Cycles of the busiest thread per point: a tile takes one per panel and input channel. Weights
+  // and data written by other threads come from the last-level cache at about six bytes per cycle.
   static double cost_of(const Tiling& g, const Cut& cut, int threads) {
     constexpr double kGroup = 2, kWeights = 20, kForward = .26, kInverse = 8, kRead = .4;
     const double channels = (double)(g.in_blocks * B), tiles = (double)cut.tiles;
@@ -199,24 +199,24 @@ struct Form {
   }
 
   static Cut cut_by(const Tiling& g, int tile, int ways, int sides, int64_t side) {
-    constexpr int64_t kBlock = kPoints * B * (int64_t)sizeof(float);  // of M in a tile
+    constexpr int64_t kBlock = kPoints * B * (int64_t)sizeof(float);  // of M, per tile
     const int64_t cache = second_cache(), outs = side > 0 ? side : kPanel;
     const int64_t ins = g.in_blocks * (int64_t)sizeof(T) / (int64_t)sizeof(float);
     Cut cut;
     cut.ways = ways, cut.sides = sides, cut.side = outs;
-    // As many tiles as keep V and M in the cache, but enough of them for each reading of U.
+    // As many tiles as keep V and M in the cache, but enough of them per reading of U.
     int64_t tiles = tile;
     if (tiles <= 0) {
       tiles = cache / (kBlock * (ins + outs)) / kTileGroup * kTileGroup;
       if (tiles < kLeastTiles) tiles = kLeastTiles;
-      if (tiles > kMostTiles) tiles = kMostTiles;
+      if (tiles > kMaxTiles) tiles = kMaxTiles;
     }
-    // Chunks of about equal size, as many for each thread.
+    // Chunks of about equal size, the same number for each thread.
     const int64_t all = g.tiles > 0 ? g.tiles : 1;
     const int64_t chunks = round_up(ceil_div(all, tiles), ways);
     cut.tiles = ceil_div(all, chunks);
-    // M of some channels if V then stays in the cache, else of all: points come one by one, and
-    // what belongs to one fits.
+    // M for part of the channels if V then stays in the cache, else for all: points are processed
+    // one at a time, and one point's data fits.
     const int64_t available = cache * 5 / 4 / (kBlock * cut.tiles) - ins;
     cut.outs = available >= outs || available <= 0 ? outs : least(outs, kFewOuts);
     cut.v_point = spread<T>(g.in_blocks * cut.tiles * B);
@@ -224,7 +224,7 @@ struct Form {
     return cut;
   }
 
-  // Bytes.
+  // In bytes.
   static int64_t v_size(const Cut& cut) { return kPoints * cut.v_point * (int64_t)sizeof(T); }
   static int64_t m_size(const Cut& cut) { return kPoints * cut.m_point * (int64_t)sizeof(float); }
   static int64_t workspace(const mx_fused_conv_params& p, int threads) {
@@ -232,7 +232,7 @@ struct Form {
     return cut.ways * (v_size(cut) + cut.sides * m_size(cut));
   }
 
-  // Rounds in which each way takes a chunk: all threads make V, then each multiplies its part.
+  // One round per chunk and way: all threads compute V, then each multiplies its part.
   static void share(const Tiling& g, const Cut& cut, const T* in, const T* u,
                     const FinishOf<T>& finish, char* work, int threads) {
     char* m = work + cut.ways * v_size(cut);
@@ -287,7 +287,7 @@ struct Form {
     return kPoints * p.channels * p.filters * (int64_t)sizeof(T);
   }
 
-  // Out block `block` of U, from OIHW weights; panels of two have the second beside the first.
+  // Out block `block` of U, from OIHW weights; panels of two interleave both blocks.
   static void pack_block(const mx_fused_conv_params& p, const float* weight, T* u, int64_t block,
                          bool transposed) {
     constexpr int taps = Fy::taps * Fx::taps;

@@ -1,6 +1,6 @@
-// "conv_winograd_plain" (data, weight[, bias]) and "conv_winograd_data" (gradient of the output,
-// weight[, bias]): Winograd convolution of plain arrays. Weights are packed and arrays blocked on
-// the way, some images at a time; channels are filled up with zeros to whole blocks.
+// "conv_winograd_plain" (data, weight[, bias]) and "conv_winograd_data" (output gradient, weight[,
+// bias]): Winograd convolution of plain arrays. Weights are packed and arrays converted to blocks
+// on the fly, some images at a time; channels are padded with zeros to whole blocks.
 #include "leaf/convolution/winograd_blocks.h"
 #include "leaf/queries.h"
 
@@ -8,13 +8,14 @@ MX_LEAF_BEGIN
 namespace {
 
 constexpr int B = kBlockLanes;
-constexpr int64_t kSlice = 64 << 20;  // bytes of blocked arrays at a time, if an image takes less
+// Bytes of blocked arrays at a time, unless a single image takes more.
+constexpr int64_t kSlice = 64 << 20;
 
-// The convolution to compute, of some images, with channels in whole blocks.
+// The blocked convolution to compute: some of the images, with channels in whole blocks.
 struct Problem {
   mx_fused_conv_params p;
-  int64_t channels, filters;  // without filling
-  bool transposed;            // the weights are those of the convolution whose transpose this is
+  int64_t channels, filters;  // without padding
+  bool transposed;            // the weights are those of the transposed convolution
 
   Problem(const mx_conv_params& of, bool transpose) : p(), transposed(transpose) {
     channels = transpose ? of.filters : of.channels;
@@ -40,7 +41,7 @@ struct Problem {
   int64_t out_size() const { return p.filters * p.target[1] * p.target[2]; }
 };
 
-// Places in the workspace, in bytes.
+// Offsets in the workspace, in bytes.
 struct WorkspaceLayout {
   int64_t packed, weight, bias, in, out, inner, all;
 
@@ -60,7 +61,7 @@ struct WorkspaceLayout {
   }
 };
 
-// The weights with zeros for the channels that fill blocks, in the order they came in.
+// The weights in their original order, with zeros for padding channels.
 void fill_weight(const Problem& problem, const float* from, float* to) {
   const mx_fused_conv_params& p = problem.p;
   const int64_t taps = p.kernel[1] * p.kernel[2];
@@ -84,7 +85,7 @@ int run(const mx_call* original) {
   mx_fused_conv_params& p = problem.p;
   if (const char* reason = winograd_refusal(p)) return mx_fail("conv_winograd: %s", reason);
   const WinogradEntry& entry = *winograd_entry(p);
-  // The workspace was made for a smaller team if that has changed since.
+  // The workspace was sized for a smaller team if the team has grown since.
   if ((int64_t)own.workspace_size < WorkspaceLayout(problem, entry, own.threads).all)
     own.threads = 1;
   const WorkspaceLayout layout(problem, entry, own.threads);
@@ -138,7 +139,7 @@ int64_t query(const mx_call* call, int32_t what) {
     for (int i = 0; i < 3; ++i) {
       if (p.pad[i] < 0) reason = "the padding is wider than the kernel";
       if (p.target[i] != p.source[i] + 2 * p.pad[i] - p.kernel[i] + 1)
-        reason = "the output's extents are not those of the windows";
+        reason = "the output's extents do not match the windows";
     }
   }
   if (reason) return refused("conv_winograd", reason, what);

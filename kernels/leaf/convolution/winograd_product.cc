@@ -5,15 +5,15 @@
 MX_LEAF_BEGIN
 namespace {
 
-constexpr int kLine = 16;    // floats in a cache line
-constexpr int kAhead = 768;  // floats between the weights read and those fetched
+constexpr int kLine = 16;    // floats per cache line
+constexpr int kAhead = 768;  // prefetch distance of the weights, in floats
 
 struct Floats {
   static constexpr int64_t kBytes = kBlockLanes * sizeof(float);  // of a channel's weights
 
-  template <int R, int W, bool asks>
+  template <int R, int W, bool prefetches>
   static void product(int64_t in_blocks, const float* v, int64_t v_step, const float* u, float* m,
-                      int64_t m_step, const char* coming, int64_t step) {
+                      int64_t m_step, const char* prefetch_at, int64_t step) {
     constexpr int B = kBlockLanes;
     VB acc[R][W] = {};
     for (int64_t block = 0; block < in_blocks; ++block, v += v_step) {
@@ -23,10 +23,10 @@ struct Floats {
 #pragma GCC unroll 2
         for (int w = 0; w < W; ++w) right[w] = load_block(u + w * B);
         for (int w = 0; w < W * B; w += kLine) __builtin_prefetch(u + kAhead + w);
-        if (asks) {
-          __builtin_prefetch(coming, 0, 2);
-          if (W * B > kLine) __builtin_prefetch(coming + 64, 0, 2);
-          coming += step;
+        if (prefetches) {
+          __builtin_prefetch(prefetch_at, 0, 2);
+          if (W * B > kLine) __builtin_prefetch(prefetch_at + 64, 0, 2);
+          prefetch_at += step;
         }
 #pragma GCC unroll 14
         for (int r = 0; r < R; ++r) {

@@ -1,12 +1,12 @@
-// "conv_train_winograd" (data, weight[, bias]) and "conv_train_winograd_data" (gradient of the
-// output, weight): Winograd convolution of blocked arrays with plain weights, which each run packs.
+// "conv_train_winograd" (data, weight[, bias]) and "conv_train_winograd_data" (output gradient,
+// weight): Winograd convolution of blocked arrays with plain weights, packed on every run.
 #include "leaf/convolution/winograd.h"
 #include "leaf/queries.h"
 
 MX_LEAF_BEGIN
 namespace {
 
-// The convolution to compute: the one of the parameters, or its transpose with respect to the data.
+// The convolution to compute: that of the parameters, or its transpose with respect to the data.
 mx_fused_conv_params problem_of(const mx_fused_conv_params& of, bool transpose) {
   mx_fused_conv_params p = of;
   if (!transpose) return p;
@@ -19,7 +19,7 @@ mx_fused_conv_params problem_of(const mx_fused_conv_params& of, bool transpose) 
   return p;
 }
 
-// Bytes of the packed weights, which lie first in the workspace.
+// Bytes of the packed weights, which come first in the workspace.
 int64_t packed_size(const WinogradEntry& entry, const mx_fused_conv_params& p) {
   return round_up(entry.packed(p), 64);
 }
@@ -29,7 +29,7 @@ const char* refusal(const mx_fused_conv_params& p) {
   for (int i = 0; i < 3; ++i) {
     if (p.pad[i] < 0) return "the padding is wider than the kernel";
     if (p.target[i] != p.source[i] + 2 * p.pad[i] - p.kernel[i] + 1)
-      return "the output's extents are not those of the windows";
+      return "the output's extents do not match the windows";
   }
   return nullptr;
 }
@@ -41,7 +41,7 @@ int run(const mx_call* original) {
   const WinogradEntry& entry = *winograd_entry(p);
   const int64_t packed = packed_size(entry, p);
   mx_call call = *original;
-  // The workspace was made for a smaller team if that has changed since.
+  // The workspace was sized for a smaller team if the team has grown since.
   if ((int64_t)call.workspace_size < packed + entry.workspace(p, call.threads)) call.threads = 1;
   if ((int64_t)call.workspace_size < packed + entry.workspace(p, call.threads))
     return mx_fail("conv_winograd: the workspace is too small");

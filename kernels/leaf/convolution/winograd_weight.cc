@@ -1,6 +1,6 @@
-// "conv_winograd_weight" (data, gradient of the output): the gradient of a convolution's weights in
-// Winograd's form, of plain arrays, which are blocked on the way; "conv_train_winograd_weight" of
-// blocked ones.
+// "conv_winograd_weight" (data, output gradient): the weight gradient of a convolution in Winograd
+// form, for plain arrays, which are converted to blocks on the fly; "conv_train_winograd_weight"
+// for blocked arrays.
 //
 // clang-format off
 //   tiles of the data -----forward--> X[point][in block][tile][B]
@@ -9,7 +9,8 @@
 //   D ---------------------gather---> weights
 // clang-format on
 //
-// Tiles come in chunks whose number does not depend on that of the threads: nor do the sums.
+// Tiles are processed in chunks whose number does not depend on the number of threads, so neither
+// do the sums.
 #include "leaf/convolution/winograd_blocks.h"
 #include "leaf/convolution/winograd_form.h"
 #include "leaf/queries.h"
@@ -18,13 +19,14 @@ MX_LEAF_BEGIN
 namespace {
 
 constexpr int B = kBlockLanes;
-constexpr int kRows = B / 2;               // in channels whose sums are in registers
-constexpr int64_t kChunkTiles = 128;       // of a chunk: a panel of Z then fits in the cache
-constexpr int64_t kSliceBytes = 64 << 20;  // of blocked arrays at a time, if an image takes less
+constexpr int kRows = B / 2;          // in channels whose sums are in registers
+constexpr int64_t kChunkTiles = 128;  // per chunk: a panel of Z then fits in the cache
+// Bytes of blocked arrays at a time, unless a single image takes more.
+constexpr int64_t kSliceBytes = 64 << 20;
 
 typedef Toom<4, 3> Three;
 
-// Adds to D at a point, for kRows in channels and a panel of W out blocks.
+// Add to D at a point, for kRows in channels and a panel of W out blocks.
 template <int W>
 void add_products(int64_t tiles, const float* x, const float* z, int64_t z_step, float* d,
                   bool first) {
@@ -52,7 +54,7 @@ void add_products(int64_t tiles, const float* x, const float* z, int64_t z_step,
   }
 }
 
-// The channels and images of a problem, with channels in whole blocks.
+// A problem with its channels padded to whole blocks.
 mx_fused_conv_params blocked(const mx_conv_params& of) {
   mx_fused_conv_params p = {};
   p.batch = of.batch, p.groups = of.groups;
@@ -69,14 +71,14 @@ template <class Fy, class Fx>
 struct Gradient {
   typedef Form<Fy, Fx> F;
   static constexpr int kPoints = F::kPoints, kTaps = Fy::taps * Fx::taps;
-  static constexpr int64_t kSums = (int64_t)kPoints * B * kPanel * B;  // numbers of a part of D
+  static constexpr int64_t kSums = (int64_t)kPoints * B * kPanel * B;  // elements of a part of D
 
   const mx_conv_params& of;
   Tiling g;  // of a slice
   int64_t slice, panels, parts;
   Cut x_cut, z_cut;
-  bool ready, one_chunk;          // `ready`: the arrays are blocked
-  int64_t in, out, x, z, d, all;  // places in the workspace, in numbers
+  bool ready, one_chunk;          // `ready`: the arrays are blocked already
+  int64_t in, out, x, z, d, all;  // offsets in the workspace, in elements
 
   Gradient(const mx_conv_params& of, bool ready, int threads) : of(of), ready(ready) {
     mx_fused_conv_params p = blocked(of);
@@ -104,7 +106,7 @@ struct Gradient {
 
   int64_t bytes() const { return all * (int64_t)sizeof(float); }
 
-  // A tile of the gradient, zero beyond its edges, into a column of Z.
+  // Transform a tile of the gradient, zero beyond its edges, into a column of Z.
   static void spread(const float* tile, int64_t row, int height, int width, float* z,
                      int64_t z_point) {
     VB grid[Fy::points][Fx::outputs];
@@ -126,7 +128,7 @@ struct Gradient {
     }
   }
 
-  // Tiles [first, first + count) of one out block into Z.
+  // Transform tiles [first, first + count) of one out block into Z.
   void spread_all(const float* gradient, float* to, int64_t block, int64_t first,
                   int64_t count) const {
     const int64_t row = g.out_width * B, plane = g.out_height * row;
@@ -139,7 +141,7 @@ struct Gradient {
     }
   }
 
-  // Weights out of one part of D, which has W out blocks.
+  // Compute weights from one part of D with W out blocks.
   template <int W>
   void gather(const float* from, float* weight, int64_t block, int64_t panel) const {
     alignas(64) float rows[B * kTaps * W * B];
@@ -166,7 +168,7 @@ struct Gradient {
               least(W * B, of.filters - f), least(B, of.channels - c) * kTaps);
   }
 
-  // Adds the products of points [begin, end).
+  // Add the products of points [begin, end).
   template <int W>
   void multiply(int64_t count, const float* xs, const float* zs, float* sums, bool first,
                 int64_t begin, int64_t end) const {
@@ -178,7 +180,8 @@ struct Gradient {
     }
   }
 
-  // Tiles [from, from + count) of all blocks into X and Z; few blocks are cut into ranges of tiles.
+  // Transform tiles [from, from + count) of all blocks into X and Z; if there are few blocks, they
+  // are split into ranges of tiles.
   void transform(const float* source, const float* gradient, float* space, int threads,
                  int64_t from, int64_t count) const {
     const int64_t blocks = g.in_blocks + g.out_blocks;
@@ -197,8 +200,8 @@ struct Gradient {
     });
   }
 
-  // One chunk of tiles; the first one starts the sums, the last one ends them. Where there are
-  // fewer parts than threads, each is cut into ranges of points.
+  // Process one chunk of tiles; the first one starts the sums, the last one finishes them. If there
+  // are fewer parts than threads, each is split into ranges of points.
   void chunk(const float* source, const float* gradient, float* space, float* weight, int threads,
              int64_t from, int64_t count, bool first, bool last) const {
     transform(source, gradient, space, threads, from, count);
@@ -240,7 +243,7 @@ struct Gradient {
 
   static int run(const mx_call* call, const mx_conv_params& of, bool ready) {
     int threads = call->threads;
-    // The workspace was made for a smaller team if that has changed since.
+    // The workspace was sized for a smaller team if the team has grown since.
     if ((int64_t)call->workspace_size < Gradient(of, ready, threads).bytes()) threads = 1;
     Gradient whole(of, ready, threads);
     if ((int64_t)call->workspace_size < whole.bytes())
@@ -293,19 +296,19 @@ const Entry* entry_of(const mx_conv_params& of) {
   return nullptr;
 }
 
-// NULL, or why there is no such gradient here.
+// The reason a gradient is rejected, or NULL.
 const char* refusal(const mx_conv_params& of) {
   if (const char* reason = winograd_refusal(blocked(of))) return reason;
   if (!entry_of(of)) return "the kernel is longer than 3";
   for (int i = 0; i < 3; ++i) {
     if (of.target[i] != of.source[i] + 2 * of.pad[i] - of.kernel[i] + 1)
-      return "the output's extents are not those of the windows";
+      return "the output's extents do not match the windows";
   }
   if (of.batch < 1 || of.target[1] < 1 || of.target[2] < 1) return "there are no windows";
   return nullptr;
 }
 
-// Of a call on plain arrays, or on ones that are ready.
+// Parameters of a call on plain arrays, or on blocked ones (`ready`).
 mx_conv_params params_of(const mx_call* call, bool ready) {
   if (!ready) return *(const mx_conv_params*)call->params;
   const auto& from = *(const mx_fused_conv_params*)call->params;
@@ -319,7 +322,7 @@ mx_conv_params params_of(const mx_call* call, bool ready) {
   return p;
 }
 
-// NULL, or why a call is refused.
+// The reason a call is rejected, or NULL.
 const char* refusal(const mx_call* call, bool ready) {
   if (ready) {
     const auto& p = *(const mx_fused_conv_params*)call->params;

@@ -1,5 +1,5 @@
-// Boxes as offsets from anchors: "box_encode" (samples, matches, anchors, boxes, means, deviations)
-// and "box_decode" (offsets, anchors).
+// Boxes encoded as offsets from anchors: "box_encode" (samples, matches, anchors, boxes, means,
+// stds) and "box_decode" (offsets, anchors).
 #include "leaf/simd/math.h"
 #include "leaf/simd/plane.h"
 #include "params/detection.gen.h"
@@ -7,7 +7,7 @@
 MX_LEAF_BEGIN
 namespace {
 
-constexpr int64_t kBoxes = 64;  // taken together, so that logarithms and powers come as vectors
+constexpr int64_t kBoxes = 64;  // processed together, so that logarithms and powers are vectorised
 
 template <class T>
 struct Center {
@@ -61,7 +61,7 @@ int box_encode(const mx_call* call) {
   T *out = data<T>(call->out[0]), *mask = data<T>(call->out[1]);
   for (int64_t i = 0; i < p.batch * p.boxes; ++i) {
     if (!(matches[i] >= (T)-p.refs && matches[i] < (T)p.refs)) {
-      return mx_fail("matches: they name a box that is not there");
+      return mx_fail("matches: box index out of range");
     }
   }
   parallel_for(call->threads, p.batch * p.boxes, kBoxes, [&](int64_t begin, int64_t end) {

@@ -1,12 +1,12 @@
-// "box_iou" (two arrays of boxes) and "box_nms" (rows of scored boxes): overlaps, and suppression
-// of boxes that overlap a better one.
+// "box_iou" (two arrays of boxes) and "box_nms" (rows of scored boxes): overlaps, and non-maximum
+// suppression.
 #include "leaf/detection/boxes.h"
 #include "params/detection.gen.h"
 
 MX_LEAF_BEGIN
 namespace {
 
-// Four numbers as left, top, right, bottom.
+// Box coordinates as left, top, right, bottom.
 template <class T>
 void corners(const T* box, bool center, T* edges) {
   for (int i = 0; i < 2; ++i) {
@@ -45,7 +45,7 @@ int box_iou(const mx_call* call) {
 
 // --- suppression -------------------------------------------------------------------------------
 
-// One batch of rows.
+// Non-maximum suppression of one batch element.
 template <class T>
 class Rows {
  public:
@@ -58,7 +58,7 @@ class Rows {
     order_ = (int32_t*)(score_ + p.rows);
   }
 
-  // Rows that stay, and their numbers, if wanted.
+  // Write the rows that are kept and, if requested, their indices.
   void write(T* out, T* places) {
     const int64_t n = choose();
     int64_t kept = 0;
@@ -73,7 +73,7 @@ class Rows {
   }
 
  private:
-  // The candidates by falling score.
+  // Collect the candidates by descending score.
   int64_t choose() {
     int64_t n = 0;
     for (int64_t i = 0; i < p.rows; ++i) {

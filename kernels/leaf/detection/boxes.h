@@ -1,19 +1,19 @@
-// Boxes side by side, so that one is compared with a vector of others: overlaps, the order of
-// scores, and suppression of boxes that overlap a better one.
+// Boxes as a structure of arrays, so that one is compared with a vector of others: overlaps, order
+// of scores, and non-maximum suppression.
 #pragma once
 #include "core/memory/scratch.h"
 #include "leaf/simd/plane.h"
 
 MX_LEAF_BEGIN
 
-// Up to `capacity` boxes: their sides, areas and kinds, and which are alive (1 or 0). `margin` is 1
-// where a box from pixel a to pixel b is b - a + 1 wide.
+// Up to `capacity` boxes: their sides, areas and classes, and whether they are alive (1 or 0).
+// `margin` is 1 if a box from pixel a to pixel b is b - a + 1 wide.
 template <class T>
 struct Boxes {
   T *left, *top, *right, *bottom, *area, *kind, *alive;
   T margin = 0;
 
-  // Arrays are a vector longer than the boxes need.
+  // The arrays have room for an additional vector.
   static int64_t stride(int64_t capacity) { return capacity + kLanes<T>; }
   static size_t bytes(int64_t capacity) { return (size_t)(7 * stride(capacity)) * sizeof(T); }
   Boxes(void* memory, int64_t capacity) {
@@ -30,7 +30,7 @@ struct Boxes {
     alive[i] = 1;
   }
 
-  // Intersection over union of a box with those from number j on.
+  // Intersection over union of a box with the vector of boxes from index j on.
   Vec<T> overlap(T l, T t, T r, T b, T its_area, int64_t j) const {
     typedef Vec<T> V;
     const V width = min(splat<V>(r), load(right + j)) - max(splat<V>(l), load(left + j)) + margin;
@@ -40,7 +40,7 @@ struct Boxes {
     return select<V>(united > 0, shared / united, V{});
   }
 
-  // Of the first n boxes, those behind number i that overlap it too much are dead from now on.
+  // Kill those of the first n boxes after index i that overlap it too much.
   template <bool reaching>
   void suppress(int64_t i, int64_t n, T limit, bool all_kinds) {
     typedef Vec<T> V;
@@ -53,8 +53,7 @@ struct Boxes {
   }
 };
 
-// Numbers ordered by falling scores, equal ones as they came. Returns where they are: `order` or
-// `spare`.
+// Indices in stable order of descending score. Returns the sorted array: `order` or `spare`.
 template <class T>
 int32_t* by_score(const T* score, int32_t* order, int32_t* spare, int64_t n) {
   for (int64_t run = 1; run < n; run *= 2) {

@@ -1,5 +1,5 @@
-// "bipartite_matching" (scores of rows and columns): pairs, the best first, each row and column at
-// most once.
+// "bipartite_matching" (scores of rows and columns): greedy pairs, best first, each row and column
+// at most once.
 #include "leaf/detection/boxes.h"
 #include "params/detection.gen.h"
 
@@ -15,7 +15,7 @@ void match(const mx_matching_params& p, const T* scores, T* partner, T* owner, v
   for (int64_t i = 0; i < p.columns; ++i) owner[i] = -1;
   for (int64_t i = 0; i < n; ++i) {
     const T score = p.ascending ? -scores[i] : scores[i];
-    key[i] = score == score ? score : (T)-__builtin_inf();  // what is no number comes last
+    key[i] = score == score ? score : (T)-__builtin_inf();  // NaN comes last
     order[i] = (int32_t)i;
   }
   const int32_t* sorted = by_score(key, order, order + n, n);
@@ -28,7 +28,7 @@ void match(const mx_matching_params& p, const T* scores, T* partner, T* owner, v
     if (partner[row] != -1 || owner[column] != -1) continue;
     partner[row] = (T)column;
     owner[column] = (T)row;
-    if (p.top > 0 && ++count > p.top) return;  // one more than its name says, as in MXNet
+    if (p.top > 0 && ++count > p.top) return;  // one more than topk, as in MXNet
   }
 }
 

@@ -1,5 +1,5 @@
-// "multibox_prior" (a feature map): anchors around its positions; "multibox_detection"
-// (probabilities of classes, offsets, anchors): boxes out of what a single-shot detector predicts.
+// "multibox_prior" (a feature map): anchors around its positions; "multibox_detection" (class
+// probabilities, offsets, anchors): boxes predicted by a single-shot detector.
 #include "leaf/detection/boxes.h"
 #include "leaf/simd/math.h"
 #include "params/detection.gen.h"
@@ -29,7 +29,7 @@ int multibox_prior(const mx_call* call) {
   return 0;
 }
 
-// What one image's anchors predict.
+// Predictions for the anchors of one image.
 template <class T>
 class Image {
  public:
@@ -51,7 +51,7 @@ class Image {
     for (int64_t i = 0; i < p.anchors; ++i) {
       if (best_[i] >= (T)p.threshold) order_[kept++] = (int32_t)i;
     }
-    // All but the best keep the places that they had unsorted.
+    // Only the best ones are reordered.
     const int64_t top = p.top > 0 ? least(p.top, kept) : kept;
     int32_t* spare = order_ + p.anchors;
     for (int64_t i = 0; i < kept; ++i) write_row(order_[i], out + 6 * i, i < top);
@@ -74,7 +74,7 @@ class Image {
   }
 
  private:
-  // Each anchor's likeliest class; the background takes part as if it were below all.
+  // Find each anchor's most likely class; the background competes as if below all others.
   void classify(const T* scores) {
     for (int64_t i = 0; i < p.anchors; ++i) {
       best_[i] = p.background == 0 ? -1 : scores[i];
@@ -93,7 +93,7 @@ class Image {
 
   void write_row(int64_t i, T* row, bool counts) const {
     const T *anchor = anchors_ + 4 * i, *offset = offsets_ + 4 * i;
-    // Classes count from 0 without the background.
+    // Classes are numbered from 0 without the background.
     row[0] = counts ? (T)(kind_[i] - (kind_[i] > p.background)) : -1;
     row[1] = best_[i];
     for (int d = 0; d < 2; ++d) {

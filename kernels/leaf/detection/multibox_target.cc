@@ -1,5 +1,5 @@
-// "multibox_target" (anchors, boxes of images, scores of classes): what a single-shot detector is
-// to learn, as offsets from anchors, their masks, and classes.
+// "multibox_target" (anchors, labelled boxes, class scores): training targets of a single-shot
+// detector, as offsets from anchors, their masks, and classes.
 #include "leaf/detection/boxes.h"
 #include "leaf/simd/math.h"
 #include "params/detection.gen.h"
@@ -7,7 +7,7 @@
 MX_LEAF_BEGIN
 namespace {
 
-// One image's boxes and the anchors that they are matched with.
+// One image's boxes and the anchors matched with them.
 template <class T>
 class Matching {
  public:
@@ -52,7 +52,7 @@ class Matching {
     }
   }
 
-  // For the matched anchors, where their boxes are and what is in them.
+  // Write the offsets and classes of the matched anchors.
   void write(T* offsets, T* mask, T* classes) const {
     for (int64_t i = 0; i < p.anchors; ++i) {
       if (matched_[i] < 0) continue;
@@ -69,7 +69,7 @@ class Matching {
     }
   }
 
-  // Mark the anchors that learn to be background: all without a box, or the hardest of them.
+  // Mark the anchors trained as background: all unmatched ones, or the hardest of them.
   void mark_background(const T* scores, T* classes) {
     int64_t positive = 0, candidates = 0;
     for (int64_t i = 0; i < p.anchors; ++i) positive += matched_[i] >= 0;
@@ -97,7 +97,7 @@ class Matching {
     return (width > 0 ? width : 0) * (height > 0 ? height : 0);
   }
 
-  // Remember box j for the anchors that it overlaps more than those before it.
+  // Record box j as the best match of the anchors that it overlaps more than earlier boxes do.
   void compare(int64_t j) {
     const T* box = labels_ + j * p.width + 1;
     const T area = area_of(box);
@@ -111,7 +111,7 @@ class Matching {
     }
   }
 
-  // The free anchor that box j overlaps most, the first of equal ones.
+  // Find the free anchor with the largest overlap with box j, the first among equals.
   void find_place(int64_t j) {
     const T* box = labels_ + j * p.width + 1;
     const T area = area_of(box);
@@ -129,7 +129,7 @@ class Matching {
     found_[j] = most;
   }
 
-  // Match the box and the free anchor that overlap most; false when none do.
+  // Match the box and the free anchor with the largest overlap; false if none overlap.
   bool take_best() {
     int64_t chosen = -1;
     for (int64_t j = 0; j < count_; ++j) {
@@ -150,7 +150,7 @@ class Matching {
     return true;
   }
 
-  // How little a vector of anchors from number i on looks like background.
+  // Compute how unlike background a vector of anchors from index i on is predicted to be.
   void rate_background(const T* scores, int64_t i) {
     typedef Vec<T> V;
     const int n = (int)least(kLanes<T>, p.anchors - i);
@@ -166,7 +166,7 @@ class Matching {
   }
 
   const mx_target_params& p;
-  Boxes<T> anchors_;  // those that are alive have no box yet
+  Boxes<T> anchors_;  // alive: not matched yet
   const T *corners_, *labels_;
   int64_t count_ = 0;
   T *best_, *score_, *found_;

@@ -1,13 +1,12 @@
-// Regions whose parts have channels of their own, numbered (result's channel, row of the group,
-// column of the group).
+// Position-sensitive regions: each part reads its own channels, numbered (output channel, group
+// row, group column).
 #pragma once
 #include "leaf/image/bilinear.h"
 #include "params/detection.gen.h"
 
 MX_LEAF_BEGIN
 
-// Computed in the type of the data, so that borders between pixels are where they are by
-// definition.
+// Computed in the dtype of the data, because rounding decides which pixels belong to a part.
 template <class T>
 class PartedRegion {
  public:
@@ -23,14 +22,14 @@ class PartedRegion {
   }
   bool counts() const { return image >= 0 && image < p.images; }
 
-  // The channel that channel `c` of the result reads for a part.
+  // The channel read for a part of output channel `c`.
   static int64_t channel(const mx_parts_params& p, int64_t c, int64_t row, int64_t column) {
     return (c * p.groups + row * p.groups / p.pooled) * p.groups + column * p.groups / p.pooled;
   }
 
   const mx_parts_params& p;
   int64_t image;
-  T first[2], size[2], step[2];  // to the right, down
+  T first[2], size[2], step[2];  // x, y
 
  private:
   static T round_away(T x) {
@@ -39,19 +38,19 @@ class PartedRegion {
   }
 };
 
-// Whether all regions name an image; an error text if not.
+// Check that all regions refer to an existing image; sets an error text if not.
 template <class T>
 inline bool name_images(const mx_parts_params& p, const T* rois) {
   for (int64_t r = 0; r < p.regions; ++r) {
     if (!PartedRegion<T>(p, rois + 5 * r, 0).counts()) {
-      mx_fail("rois: they name an image that is not there");
+      mx_fail("rois: image index out of range");
       return false;
     }
   }
   return true;
 }
 
-// The data's gradient at one image and channel of the result.
+// The data gradient at one image and output channel.
 template <class T>
 inline T* group_of(const mx_parts_params& p, T* images, int64_t image, int64_t c) {
   const int64_t size = p.groups * p.groups * p.source[0] * p.source[1];

@@ -1,5 +1,5 @@
-// "proposal" (scores, moves, images' sizes): regions that may hold objects, out of what a network
-// predicts for anchors. Boxes are in pixels: from a to b they are b - a + 1 wide.
+// "proposal" (scores, offsets, image sizes): region proposals from predictions for anchors. Boxes
+// are in pixels: from a to b they are b - a + 1 wide.
 #include "leaf/detection/boxes.h"
 #include "leaf/simd/math.h"
 #include "params/detection.gen.h"
@@ -26,7 +26,7 @@ class Proposals {
     predict(scores, moves);
   }
 
-  // p.after regions (number of the image, box), and their scores, if wanted.
+  // Write p.after regions (image index, box) and, if requested, their scores.
   void write(int64_t image, T* regions, T* scores) {
     int64_t n = count(p), kept = 0;
     for (int64_t i = 0; i < n; ++i) order_[i] = (int32_t)i;
@@ -70,7 +70,7 @@ class Proposals {
     }
   }
 
-  // An anchor shifted, moved and cut off at the image's edges.
+  // Compute an anchor shifted to (x, y), moved by its offsets and clipped to the image.
   void place(int64_t a, int64_t x, int64_t y, const T* move, int64_t step, T* box) const {
     const T shift[2] = {(T)x, (T)y};
     for (int d = 0; d < 2; ++d) {
@@ -112,7 +112,8 @@ int proposal(const mx_call* call) {
       return;
     }
     for (int64_t b = begin; b < end; ++b) {
-      const T* scores = data<T>(call->in[0]) + (2 * b + 1) * n;  // behind those of the background
+      // Scores follow those of the background.
+      const T* scores = data<T>(call->in[0]) + (2 * b + 1) * n;
       Proposals<T> found(p, scores, data<T>(call->in[1]) + 4 * b * n, data<T>(call->in[2]) + 3 * b,
                          memory);
       found.write(b, data<T>(call->out[0]) + 5 * b * p.after,

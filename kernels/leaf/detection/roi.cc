@@ -1,6 +1,6 @@
-// Regions of images pooled to one size: "roi_align" (data, regions) and "roi_align_grad" (gradient
-// of the output, regions, data): means of points between pixels; "roi_pooling" (data, regions) and
-// "roi_pooling_grad" (gradient of the output, regions, places of the maxima, data).
+// Regions of images pooled to a fixed size: "roi_align" (data, regions) and "roi_align_grad"
+// (output gradient, regions, data): means of interpolated sampling points; "roi_pooling" (data,
+// regions) and "roi_pooling_grad" (output gradient, regions, positions of the maxima, data).
 #include "leaf/detection/roi.h"
 
 MX_LEAF_BEGIN
@@ -26,7 +26,7 @@ class Region {
   }
   int64_t image() const { return image_; }
 
-  // body(points, first part, how many) for blocks of parts and each of their points.
+  // Call body(points, first part, count) for blocks of parts and each of their sampling points.
   template <class Body>
   void each_block(const Body& body) const {
     const int64_t parts = p.pooled[0] * p.pooled[1], plane = p.source[0] * p.source[1];
@@ -51,7 +51,7 @@ class Region {
   }
 
  private:
-  // Where point `k` of those that are visited lies; -2 when it does not count.
+  // Position of the k-th visited point of a part; -2 if it does not count.
   double place(const Visits& visits, int d, int i, int64_t part, int64_t k) const {
     if (!visits.has(d, i, k)) return -2;
     const double at = line_[d].place(part, visits.from[d][i] + (double)k);
@@ -67,7 +67,7 @@ class Region {
 
 // --- maxima ------------------------------------------------------------------------------------
 
-// The pixels of a part of a region in one direction.
+// The pixels of a part of a region along one axis.
 struct Run {
   int64_t begin, end;
 };
@@ -75,7 +75,7 @@ inline double round_away(double x) {
   return __builtin_copysign(__builtin_floor(__builtin_fabs(x) + 0.5), x);
 }
 inline int64_t within(double x, int64_t extent) {
-  return !(x > 0) ? 0 : x > (double)extent ? extent : (int64_t)x;  // NaN is 0
+  return !(x > 0) ? 0 : x > (double)extent ? extent : (int64_t)x;  // NaN becomes 0
 }
 inline Run part_of(double first, double last, int64_t i, int64_t parts, int64_t extent) {
   const double size = (last - first + 1 > 1 ? last - first + 1 : 1) / (double)parts;
@@ -128,7 +128,7 @@ int roi_pooling(const mx_call* call) {
                   data<T>(call->out[0]) + r * size, places);
     }
   });
-  return ok ? 0 : mx_fail("ROIPooling: rois name an image that is not there");
+  return ok ? 0 : mx_fail("ROIPooling: rois: image index out of range");
 }
 
 template <class T>

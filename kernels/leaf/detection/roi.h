@@ -1,24 +1,25 @@
-// Regions of images whose parts are means of points between pixels. A kind of region R tells where:
-//   R(params, numbers)     from R::kNumbers numbers
+// Regions of images whose parts are means of interpolated sampling points. A region type R
+// provides:
+//   R(params, numbers)     constructed from R::kNumbers numbers
 //   counts(), image()      whether it reads an image, and which
-//   each_block(body)       body(points, first part, how many) for blocks of parts and each of their
-//                          points, whose shares are already those in the mean
+//   each_block(body)       body(points, first part, count) for blocks of parts and each of their
+//                          points, weighted as in the mean
 #pragma once
 #include "leaf/image/bilinear.h"
 #include "params/detection.gen.h"
 
 MX_LEAF_BEGIN
 
-// The points of a region in one direction: `each` to a part, as far apart as `step / each`. However
-// large the region is, only those between `low` and `high` are visited: as many as there are
-// pixels.
+// The sampling points of a region along one axis: `each` per part, at distances of `step / each`.
+// Only points between `low` and `high` are visited, so their number is bounded by that of pixels,
+// however large the region is.
 struct Line {
   double first, step, each, low, high;
 
   double place(int64_t part, double k) const {
     return first + ((double)part + (k + 0.5) / each) * step;
   }
-  // The first point of a part that has to be visited, and how many there are.
+  // Compute the first point of a part that has to be visited, and the number of such points.
   void visit(int64_t part, double* from, int64_t* count) const {
     double begin = 0, end = each;
     if (step > 0) {
@@ -34,12 +35,12 @@ struct Line {
   double within(double k) const { return k > 0 ? k < each ? k : each : 0; }
 };
 
-// Which points of a block of parts are visited, by rows and columns.
+// The visited points of a block of parts, by rows and columns.
 struct Visits {
   double from[2][kPoints];
   int64_t count[2][kPoints], most[2] = {0, 0};
 
-  // Parts `at`, `at + 1`... of a region that has so many columns of parts.
+  // Parts `at`, `at + 1`, ... of a region with `columns` columns of parts.
   Visits(const Line* lines, int64_t columns, int64_t at, int n) {
     for (int i = 0; i < n; ++i) {
       const int64_t part[2] = {(at + i) / columns, (at + i) % columns};
@@ -49,32 +50,32 @@ struct Visits {
       }
     }
   }
-  // Whether part `i` has a point `k` in direction `d`.
+  // Whether part `i` has a point `k` along axis `d`.
   bool has(int d, int i, int64_t k) const { return k < count[d][i]; }
 };
 
-// How many points a part that is `step` pixels long has in a direction.
+// Number of points along an axis for parts that are `step` pixels long.
 inline double points_of(int64_t wanted, double step) {
   return wanted > 0 ? (double)wanted : step > 1 ? __builtin_ceil(step) : 1;
 }
 
-// Elements of the data that a channel of the result reads.
+// Elements of the data that an output channel reads.
 inline int64_t channel_size(const mx_roi_params& p) {
   return p.source[0] * p.source[1] * (p.sensitive ? p.pooled[0] * p.pooled[1] : 1);
 }
 
-// Whether all regions lie in images that are there.
+// Check that all regions lie in existing images.
 template <class T, class R>
 bool in_images(const mx_call* call, const mx_roi_params& p) {
   for (int64_t r = 0; r < p.regions; ++r) {
     if (!(data<T>(call->in[1])[R::kNumbers * r] < (T)p.images)) {
-      return mx_fail("rois: they name an image that is not there") == 0;
+      return mx_fail("rois: image index out of range") == 0;
     }
   }
   return true;
 }
 
-// (data, regions): the means of all parts.
+// Means of all parts, from (data, regions).
 template <class T, class R>
 int pool_points(const mx_call* call) {
   const auto& p = *(const mx_roi_params*)call->params;
@@ -97,7 +98,7 @@ int pool_points(const mx_call* call) {
   return 0;
 }
 
-// Zeros for some channels of all images.
+// Zero some channels of all images.
 template <class T>
 inline void clear_channels(const mx_call* call, const mx_roi_params& p, int64_t begin,
                            int64_t end) {
@@ -108,7 +109,7 @@ inline void clear_channels(const mx_call* call, const mx_roi_params& p, int64_t 
   }
 }
 
-// (gradient of the means, regions, data): that of the data.
+// The data gradient, from (gradient of the means, regions, data).
 template <class T, class R>
 int spread_points(const mx_call* call) {
   const auto& p = *(const mx_roi_params*)call->params;

@@ -1,5 +1,5 @@
-// Regions that are turned, pooled to one size: "rroi_align" (data, regions) and "rroi_align_grad"
-// (gradient of the output, regions, data).
+// Rotated regions pooled to a fixed size: "rroi_align" (data, regions) and "rroi_align_grad"
+// (output gradient, regions, data).
 #include "leaf/detection/roi.h"
 
 MX_LEAF_BEGIN
@@ -8,7 +8,7 @@ namespace {
 template <class T>
 class TurnedRegion {
  public:
-  static constexpr int kNumbers = 6;  // image, x and y of the centre, width, height, degrees
+  static constexpr int kNumbers = 6;  // image, centre x and y, width, height, degrees
 
   TurnedRegion(const mx_roi_params& params, const T* numbers)
       : p(params), image_((int64_t)numbers[0]), counts_(numbers[0] >= 0 && image_ < p.images) {

@@ -1,5 +1,5 @@
-// Means of the parts of regions, each part read from channels of its own: "psroi_pooling" (data,
-// regions) and "psroi_pooling_grad" (gradient of the output, regions, data).
+// Position-sensitive ROI pooling: "psroi_pooling" (data, regions) and "psroi_pooling_grad" (output
+// gradient, regions, data).
 #include "leaf/detection/parts.h"
 
 MX_LEAF_BEGIN
@@ -10,7 +10,7 @@ struct Run {
   int64_t size() const { return end > begin ? end - begin : 0; }
 };
 
-// The pixels of part `i` in direction `d` of a region.
+// The pixels of part `i` of a region along axis `d`.
 template <class T>
 Run pixels(const PartedRegion<T>& region, int d, int64_t i) {
   const T extent = (T)region.p.source[1 - d];
@@ -21,8 +21,8 @@ Run pixels(const PartedRegion<T>& region, int d, int64_t i) {
   return {(int64_t)low, (int64_t)high};
 }
 
-// body(rows, columns, number of the part, offset of the plane that it reads) for each part that has
-// pixels; `channels`: first channel of the result and the one behind the last.
+// Call body(rows, columns, part index, offset of the plane it reads) for each non-empty part;
+// `channels`: range of output channels.
 template <class T, class Body>
 void each_part(const mx_parts_params& p, const T* numbers, const Body& body) {
   const PartedRegion<T> region(p, numbers, 0);

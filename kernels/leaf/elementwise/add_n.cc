@@ -1,4 +1,4 @@
-// add_n: the sum of any number of arrays, in their order, in blocks that stay in the L1 cache.
+// add_n: the sum of any number of arrays, in order, in blocks that fit in the L1 cache.
 #include "leaf/leaf.h"
 #include "leaf/simd/cast.h"
 
@@ -14,7 +14,7 @@ template <class T>
 int add_n(const mx_call* call) {
   T* dst = data<T>(call->out[0]);
   parallel_for(call->threads, count(call->out[0]), kBlock, [&](int64_t begin, int64_t end) {
-    T sum[kBlock];  // the output may be one of the inputs
+    T sum[kBlock];  // a copy, as the output may be one of the inputs
     for (int64_t i = begin; i < end; i += kBlock) {
       const int64_t m = end - i < kBlock ? end - i : kBlock;
       memcpy(sum, data<T>(call->in[0]) + i, m * sizeof(T));

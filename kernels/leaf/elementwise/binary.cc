@@ -1,4 +1,4 @@
-// The binary kernels of elemwise.def: two arrays, an array and a number, broadcast.
+// The binary kernels of elemwise.def: array-array, array-scalar, broadcast.
 #include "leaf/elementwise/functor.h"
 #include "leaf/simd/special.h"
 

@@ -1,17 +1,18 @@
-// Broadcast binary calls: rows along the innermost collapsed dimension, where each operand either
-// runs along or stands still.
+// Broadcast binary calls: rows along the innermost collapsed dimension, along which each operand
+// either advances or is constant.
 #include "leaf/elementwise/functor.h"
 #include "params/elementwise.gen.h"
 
 MX_LEAF_BEGIN
 namespace {
 
-// Shorter rows than this are first gathered into blocks, so that vectors stay full.
+// Rows shorter than this are first gathered into blocks, to fill whole vectors.
 constexpr int64_t kShortRow = 16;
-// Rows up to here that an operand repeats as often are gathered once for all repetitions.
+// Rows up to this length that an operand repeats at least this often are gathered once.
 constexpr int64_t kRepeatedRow = 64, kRepetitions = 8;
 
-// A position in the collapsed shape and its offsets in both operands, innermost dimension apart.
+// A position in the collapsed shape and its offset in both operands, without the innermost
+// dimension.
 struct Odometer {
   const mx_broadcast_params& p;
   int64_t index[MX_MAX_DIM], lhs = 0, rhs = 0;
@@ -81,7 +82,7 @@ struct Broadcast {
   void long_rows(int64_t begin, int64_t end) const {
     const int last = p.ndim - 1;
     const int64_t inner = p.shape[last], step_l = p.lhs[last];
-    const int64_t step_r = step_l == 0 ? 1 : p.rhs[last];  // of one element, one operand runs
+    const int64_t step_r = step_l == 0 ? 1 : p.rhs[last];  // of one element; one operand advances
     const TypedRow& row = step_l == 0 ? rows.sv : step_r == 0 ? rows.vs : rows.vv;
     const Runner runner(row, call->in[0].dtype, call->in[1].dtype, call->out[0], step_l, step_r);
     Odometer at(p, begin / inner);
@@ -130,7 +131,7 @@ struct Broadcast {
     }
   }
 
-  // Whether an operand repeats short rows while the other one runs along.
+  // Whether an operand repeats short rows while the other one advances.
   static bool repeats(const mx_broadcast_params& p, const int64_t* strides, const int64_t* others) {
     if (p.ndim < 2) return false;
     const int64_t inner = p.shape[p.ndim - 1], times = p.shape[p.ndim - 2];
@@ -138,7 +139,7 @@ struct Broadcast {
            times >= kRepetitions && runs_along_whole(p, others);
   }
 
-  // `left`: whether the left operand repeats rows, otherwise the right one does.
+  // `left`: whether the left operand repeats rows; otherwise the right one does.
   void repeated_rows(int64_t begin, int64_t end, bool left) const {
     const int last = p.ndim - 1;
     const int64_t inner = p.shape[last], times = p.shape[last - 1], span = inner * times;

@@ -1,5 +1,5 @@
-// Casts between all element types: kernel "cast", and cast_row for other kernels.
-// Out-of-range numbers convert as x86's C casts do, whatever the loop's width.
+// Casts between all dtypes: kernel "cast", and cast_row for other kernels. Out-of-range values
+// convert like x86's C casts, whatever the vector width.
 #include "leaf/simd/cast.h"
 
 #include "leaf/simd/half.h"
@@ -22,7 +22,7 @@ constexpr bool is_float<double> = true;
 template <class D, class S>
 MX_INLINE D convert(S x) {
   if constexpr (!is_float<S> || is_float<D> || sizeof(D) == 8) {
-    // Only uint64 differs between signed and unsigned conversion of a float.
+    // Signed and unsigned conversions of floats differ only for uint64.
     if constexpr (is_float<S> && D(-1) > D(0))
       return x < S(0x1p63) ? (D)(int64_t)x : (D)(int64_t)(x - S(0x1p63)) ^ (D)1 << 63;
     return (D)x;
@@ -33,12 +33,12 @@ MX_INLINE D convert(S x) {
   }
 }
 
-// Whether elements of 4 bytes are not zero, 64 of them at a time; returns how many are done.
+// Whether 4-byte elements are non-zero, 64 at a time; returns the number of elements processed.
 template <class S>
 int64_t test_words([[maybe_unused]] uint8_t* dst, [[maybe_unused]] const S* src, int64_t n) {
   int64_t i = 0;
 #if MX_ISA_LEVEL == 4
-  const __m512i bits = _mm512_set1_epi32(is_float<S> ? INT32_MAX : -1);  // but for a float's sign
+  const __m512i bits = _mm512_set1_epi32(is_float<S> ? INT32_MAX : -1);  // ignores a float's sign
   for (; i + 64 <= n; i += 64) {
     const auto test = [&](int j) {
       const __m512i x = (__m512i)load((const int32_t*)src + i + 16 * j);
@@ -83,7 +83,7 @@ void cast(void* to, const void* from, int64_t n) {
   }
 }
 
-// In the order of dtypes.def, without the complex types.
+// In the order of dtypes.def, without the complex dtypes.
 #define MX_ALL_TYPES(X, ...)                                                                   \
   X(float, __VA_ARGS__), X(double, __VA_ARGS__), X(f16, __VA_ARGS__), X(uint8_t, __VA_ARGS__), \
       X(int32_t, __VA_ARGS__), X(int8_t, __VA_ARGS__), X(int64_t, __VA_ARGS__),                \

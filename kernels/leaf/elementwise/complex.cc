@@ -1,5 +1,4 @@
-// Arithmetic of complex numbers, whose two parts lie side by side: the kernels of elemwise.def's
-// names for their element types.
+// Complex arithmetic on interleaved parts: the kernels of elemwise.def's names for complex dtypes.
 #include "leaf/elementwise/functor.h"
 #include "leaf/simd/math.h"
 
@@ -31,7 +30,7 @@ struct Multiply {
     return {x.re * y.re - x.im * y.im, x.re * y.im + x.im * y.re};
   }
 };
-// By Smith's method: the divisor's larger part is divided out, so that no square overflows.
+// Smith's method: the divisor's larger part is divided out, so that no square overflows.
 struct Divide {
   template <class T>
   static MX_INLINE Pair<T> f(Pair<T> x, Pair<T> y) {
@@ -41,13 +40,13 @@ struct Divide {
     const T ratio = large == 0 ? small : small / large, scale = 1 / (large + small * ratio);
     const T along = upright ? x.re * ratio + x.im : x.re + x.im * ratio;
     const T across = upright ? x.im * ratio - x.re : x.im - x.re * ratio;
-    const bool by_zero = re == 0 && im == 0;  // not by NaN beside a zero
-    const T zero = re + 0;                    // without a sign
+    const bool by_zero = re == 0 && im == 0;  // but not by NaN with a zero part
+    const T zero = re + 0;                    // drops the sign
     return {by_zero ? x.re / zero : along * scale, by_zero ? x.im / zero : across * scale};
   }
 };
 
-// Rows of two operands, of which one may stand still.
+// Rows of two operands, one of which may be constant.
 template <class Op, class T, bool kStepA, bool kStepB>
 void pair_row(void* to, const void* a, const void* b, int64_t n) {
   if (n == 0) return;
@@ -69,7 +68,7 @@ void square_row(void* to, const void* from, const void*, int64_t n) {
   pair_row<Multiply, T, true, true>(to, from, from, n);
 }
 
-// Magnitudes of floats through double, where all squares have room.
+// Magnitudes of complex64 in double, where no square overflows.
 void abs_wide(float* dst, const Pair<float>* x, int64_t n) {
   for (int64_t i = 0; i < n; ++i) {
     const double re = x[i].re, im = x[i].im;
@@ -104,7 +103,7 @@ MX_INLINE Pair<double> exp_of(Pair<double> x) {
   return {__real__ z, __imag__ z};
 }
 
-// In double, where nothing overflows that a float holds; what is out of reach goes to libm.
+// In double, where nothing overflows that fits in a float; the remaining cases go to libm.
 template <class T>
 void exp_row(void* to, const void* from, const void*, int64_t n) {
   constexpr int L = kLanes<double>;
@@ -156,7 +155,7 @@ template <class Op, class T>
 int broadcast(const mx_call* call) {
   return run_broadcast(call, kRows<Op, T>);
 }
-// The number is a real one.
+// The scalar is real.
 template <class Op, class T, bool number_first>
 int with_number(const mx_call* call) {
   const Pair<T> number = {(T) * (const double*)call->params, 0};

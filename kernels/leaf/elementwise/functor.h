@@ -1,5 +1,5 @@
-// elemwise.h: turning a functor into a kernel. A row applies a functor to a run of elements; the
-// runners, compiled once, cut a call into rows, in threads and through converted blocks.
+// functor.h: turning a functor into a kernel. A row applies a functor to a run of elements; the
+// runners, compiled once, split a call into rows, across threads and with conversion in blocks.
 #pragma once
 #include "leaf/simd/cast.h"
 #include "leaf/simd/pack.h"
@@ -7,12 +7,13 @@
 
 MX_LEAF_BEGIN
 
-// dst[i] = f(a[i], b...): b is a second run, one element, or a few numbers, by the row's kind.
-// dst may be a or b itself.
+// dst[i] = f(a[i], b...): depending on the row's kind, b is a second run, one element, or a few
+// parameters. dst may be a or b itself.
 typedef void (*Row)(void* dst, const void* a, const void* b, int64_t n);
 
-// Apply `f(vector of a, vector of b)` to n elements. The last vector overlaps the one before it,
-// read before and written after everything else; a run shorter than a vector is one partial vector.
+// Apply `f(vector of a, vector of b)` to n elements. The last vector overlaps the previous one and
+// is read before and written after everything else; a run shorter than a vector is one partial
+// vector.
 template <class T, bool kStepA, bool kStepB, class F>
 MX_INLINE void apply_row(T* dst, const T* a, const T* b, int64_t n, F f) {
   constexpr int L = kLanes<T>;
@@ -32,7 +33,7 @@ MX_INLINE void apply_row(T* dst, const T* a, const T* b, int64_t n, F f) {
     store_first(dst, result, (int)n);
 }
 
-// Whether `f(vector of a, vector of b)` holds of n elements, as booleans.
+// Whether `f(vector of a, vector of b)` holds for n elements, as booleans.
 template <class T, bool kStepA, bool kStepB, class F>
 MX_INLINE void test_row(uint8_t* dst, const T* a, const T* b, int64_t n, F f) {
   constexpr int L = kLanes<T>;
@@ -52,7 +53,7 @@ MX_INLINE void test_row(uint8_t* dst, const T* a, const T* b, int64_t n, F f) {
   store_first(dst + i, block(end_a, end_b), (int)(n - i));
 }
 
-// What functors derive from whose `holds` tells where they are 1.
+// Base of functors whose `holds` tells where they are 1.
 struct Test {};
 
 template <class Op, class T>
@@ -61,7 +62,7 @@ void unary_row(void* dst, const void* a, const void*, int64_t n) {
   apply_row<T, true, false>((T*)dst, (const T*)a, &unused, n,
                             [](Vec<T> x, Vec<T>) MX_ALWAYS { return Op::f(x); });
 }
-// The same as a test; NULL for a functor that is none.
+// The same as a boolean test; NULL for other functors.
 template <class Op, class T>
 constexpr Row unary_test() {
   if constexpr (__is_base_of(Test, Op))
@@ -72,14 +73,14 @@ constexpr Row unary_test() {
     };
   return nullptr;
 }
-// A functor of x and two numbers.
+// A functor of x and two parameters.
 template <class Op, class T>
 void unary2_row(void* dst, const void* a, const void* b, int64_t n) {
   const Vec<T> p = splat<Vec<T>>(((const T*)b)[0]), q = splat<Vec<T>>(((const T*)b)[1]);
   apply_row<T, true, false>((T*)dst, (const T*)a, (const T*)b, n,
                             [=](Vec<T> x, Vec<T>) MX_ALWAYS { return Op::f(x, p, q); });
 }
-// Two runs, a run and a number, a number and a run.
+// Two runs, a run and a scalar, a scalar and a run.
 template <class Op, class T>
 void vv_row(void* dst, const void* a, const void* b, int64_t n) {
   apply_row<T, true, true>((T*)dst, (const T*)a, (const T*)b, n,
@@ -96,7 +97,7 @@ void sv_row(void* dst, const void* a, const void* b, int64_t n) {
                             [](Vec<T> x, Vec<T> y) MX_ALWAYS { return Op::f(x, y); });
 }
 
-// Tests of runs or of one element each; NULL for a functor that is none.
+// Tests of runs or of single elements; NULL for other functors.
 template <class Op, class T, bool kStepA, bool kStepB>
 constexpr Row binary_test() {
   if constexpr (__is_base_of(Test, Op))
@@ -107,7 +108,7 @@ constexpr Row binary_test() {
   return nullptr;
 }
 
-// A row that computes in element type `type`, and its test that writes booleans, if it has one.
+// A row that computes in dtype `type`, and its variant that writes booleans, if there is one.
 struct TypedRow {
   Row row, test;
   int32_t type;
@@ -117,13 +118,13 @@ struct Rows {
   TypedRow vv, vs, sv;
 };
 
-// One row on memory of any type: converts blocks where memory does not hold the row's type, and
-// writes outputs that no cache can hold past the caches.
+// Runs a row on memory of any dtype: converts block by block if memory has another type than the
+// row, and bypasses the caches for outputs too large for them.
 struct Runner {
   Row row;
-  CastRow load_a, load_b, save;  // null: memory holds the row's type
+  CastRow load_a, load_b, save;  // NULL: memory has the row's type
   int size_a, size_b, out_size;
-  bool step_a, step_b;  // false: one value, already in the row's type
+  bool step_a, step_b;  // false: a single value, already in the row's type
   bool streams;
 
   Runner(const TypedRow& typed, int32_t in_a, int32_t in_b, const mx_tensor& to, bool step_a_,
@@ -149,7 +150,7 @@ struct Runner {
   }
 
  private:
-  // Whether memory of a type can be read as another: booleans are bytes.
+  // Whether memory of one dtype can be read as another: booleans are bytes.
   static bool holds(int32_t memory, int32_t type) {
     return memory == type || (memory == MX_BOOL && type == MX_U8);
   }
@@ -173,16 +174,16 @@ struct Runner {
   }
 };
 
-// What the lines of elemwise.def offer to fused programs (pointwise.cc): by the code of a kernel's
-// name, its rows, and where its operands come from.
+// Instructions that elemwise.def offers to fused programs (pointwise.cc): for the code of a
+// kernel's name, its rows and the kinds of its operands.
 enum Operands : int32_t { kUnary, kNumbers, kPair, kWithNumber, kNumberFirst };
 struct Instruction {
   uint32_t code;
   Operands operands;
   Row row;     // runs; kWithNumber and kNumberFirst: a run and one element
-  Row vs, sv;  // kPair: where an operand is one element
+  Row vs, sv;  // kPair: one operand is a single element
 };
-// FNV-1a of a name; mxcy/ops/fused/pointwise.py computes the same.
+// FNV-1a hash of a name; also computed in mxcy/ops/fused/pointwise.py.
 constexpr uint32_t name_code(const char* name) {
   uint32_t code = 2166136261u;
   for (; *name; ++name) code = (code ^ (uint8_t)*name) * 16777619u;
@@ -205,7 +206,7 @@ constexpr int64_t kGrain = 1024;  // elements; a thread's share is a multiple of
 template <>
 constexpr int32_t dtype_of<uint64_t> = MX_U64;
 
-// Whole calls. A tensor whose type is not `type` is converted block by block, inputs and output.
+// Run whole calls. Tensors of other dtypes than `type` are converted block by block.
 int run_unary(const mx_call* call, const TypedRow& typed);
 int run_with_scalars(const mx_call* call, const TypedRow& typed, int numbers, bool scalar_first);
 int run_binary(const mx_call* call, const Rows& rows);
@@ -214,11 +215,11 @@ int run_broadcast(const mx_call* call, const Rows& rows);
 constexpr uint32_t kHalves = MX_BIT(F16) | MX_BIT(BF16);
 constexpr uint32_t kIntegers = MX_BIT(U8) | MX_BIT(I8) | MX_BIT(I32) | MX_BIT(I64);
 
-// Which element types a row of elemwise.def is built for; the others of its set are converted.
-//   REAL    float and double; halves and integers compute in float, as in MXNet
-//   NUMBER  float, double and each integer type; halves compute in float
-//   FLOATING  as REAL, but refuses integers
-//   WHOLE_FLOATS  float and double: what depends on the distance of numbers
+// The dtypes that a line of elemwise.def is built for; other dtypes of its set are converted.
+//   REAL          float and double; halves and integers compute in float, as in MXNet
+//   NUMBER        float, double and each integer dtype; halves compute in float
+//   FLOATING      as REAL, but rejects integers
+//   WHOLE_FLOATS  float and double: for functions that depend on the spacing of floats
 #define MX_BUILD_REAL(X) X(float, MX_BIT(F32) | kHalves | kIntegers) X(double, MX_BIT(F64))
 #define MX_BUILD_FLOATING(X) X(float, MX_BIT(F32) | kHalves) X(double, MX_BIT(F64))
 #define MX_BUILD_WHOLE_FLOATS(X) X(float, MX_BIT(F32)) X(double, MX_BIT(F64))

@@ -5,7 +5,7 @@
 MX_LEAF_BEGIN
 namespace {
 
-constexpr int64_t kGrain = 4096;  // elements for which another thread pays
+constexpr int64_t kGrain = 4096;  // elements that make another thread worthwhile
 
 template <class T>
 int linspace(const mx_call* call) {

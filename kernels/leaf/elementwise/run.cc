@@ -1,10 +1,10 @@
-// The runners of elemwise.h: how one call becomes rows.
+// The runners of functor.h: how one call becomes rows.
 #include "leaf/elementwise/functor.h"
 
 MX_LEAF_BEGIN
 namespace {
 
-// A run of elements, shared among threads. Either operand may be one value.
+// Run over all elements, shared among threads. Either operand may be a single value.
 int run(const mx_call* call, const Runner& runner, const void* a, const void* b) {
   char* dst = data<char>(call->out[0]);
   const int step_a = runner.step_a ? runner.size_a : 0, step_b = runner.step_b ? runner.size_b : 0;
@@ -20,8 +20,8 @@ bool plain(const mx_call* call, int32_t type) {
          call->out[0].dtype == type && !beyond_caches(call->out[0]);
 }
 
-// Whether a number beside an array first becomes what the array holds, as in classic MXNet; where
-// that would lose more than digits, as in `array of integers + 0.5` of mx.np, it does not.
+// Whether a scalar is first cast to the array's dtype, as in classic MXNet; not if that would lose
+// more than precision, as in `integer_array + 0.5` of mx.np.
 bool rounds_number(const mx_tensor& in, const mx_tensor& out) {
   return in.dtype == MX_F16 || in.dtype == MX_BF16 ||
          (in.dtype == out.dtype && in.dtype != MX_BOOL);
@@ -48,7 +48,7 @@ int run_with_scalars(const mx_call* call, const TypedRow& typed, int numbers, bo
   } else {
     cast_row(type, MX_F64)(scalars, call->params, numbers);
   }
-  for (int i = 0; type == MX_I64 && i < numbers; ++i)  // the cast makes the least of what is above
+  for (int i = 0; type == MX_I64 && i < numbers; ++i)  // the cast gives INT64_MIN
     if (((const double*)call->params)[i] >= 0x1p63) scalars[i] = INT64_MAX;
   const void *a = in.data, *b = scalars;
   if (scalar_first) a = scalars, b = in.data;

@@ -1,4 +1,4 @@
-// The activations that a fused convolution applies through memory.
+// Activations of fused convolutions that are applied in memory.
 #include "leaf/fused/block.h"
 
 MX_LEAF_BEGIN

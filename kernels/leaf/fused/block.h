@@ -1,5 +1,5 @@
-// Blocked activations: (N, C/B, H, W, B) with the B channels of a block in one vector, and what a
-// fused convolution does to a vector of sums before it is stored.
+// Blocked activations (N, C/B, H, W, B), with the B channels of a block in one vector, and the
+// epilogue of fused convolutions.
 #pragma once
 #include "leaf/simd/half.h"
 #include "leaf/simd/plane.h"
@@ -9,10 +9,10 @@
 MX_LEAF_BEGIN
 
 constexpr int kBlockLanes = MX_ISA_LEVEL >= 4 ? 16 : 8;
-typedef float VB __attribute__((vector_size(4 * kBlockLanes)));  // at level 2: two registers
+typedef float VB __attribute__((vector_size(4 * kBlockLanes)));  // two registers at level 2
 
-// GCC warns about the ABI of vectors wider than registers; all functions on them are inlined, and
-// take them by reference.
+// GCC warns about the ABI of vectors wider than registers; all functions that use them are inlined
+// and take them by reference.
 #if MX_ISA_LEVEL == 2
 #pragma GCC diagnostic ignored "-Wpsabi"
 MX_INLINE VB fma(const VB& a, const VB& b, const VB& c) { return a * b + c; }
@@ -23,7 +23,7 @@ MX_INLINE VB load_block(const float* p) {
   return v;
 }
 MX_INLINE void store_block(float* p, const VB& v) { __builtin_memcpy(p, &v, sizeof v); }
-typedef uint16_t HB __attribute__((vector_size(2 * kBlockLanes)));  // a block of 16-bit numbers
+typedef uint16_t HB __attribute__((vector_size(2 * kBlockLanes)));  // a block of 16-bit elements
 typedef uint32_t UB __attribute__((vector_size(4 * kBlockLanes)));
 MX_INLINE VB load_block(const bf16* p) {
   HB bits;
@@ -32,7 +32,7 @@ MX_INLINE VB load_block(const bf16* p) {
 }
 MX_INLINE VB splat_block(float x) { return x - VB{}; }
 
-// --- what follows a convolution ----------------------------------------------------------------
+// --- epilogue ----------------------------------------------------------------------------------
 
 // The activations of FUSED_CONV, by its numbers.
 // clang-format off
@@ -42,10 +42,10 @@ enum Activation {
 };
 // clang-format on
 
-// Any activation of n <= B numbers in place.
+// Apply any activation to n <= B elements in place.
 void activate_row(float* row, int n, int act, float alpha, float beta);
 
-// Activations that are usual and not long stay in registers; the others go through memory.
+// Common cheap activations stay in registers; the others go through memory.
 template <int act>
 MX_INLINE VB activate(const VB& x, const VB& alpha, const VB& beta) {
   if constexpr (act == kRelu) {
@@ -58,7 +58,7 @@ MX_INLINE VB activate(const VB& x, const VB& alpha, const VB& beta) {
   } else if constexpr (act == kHardSwish) {
     const VB gate = fma(x, alpha, beta), above = gate < 0 ? VB{} : gate;
     return x * (above > 1 ? splat_block(1) : above);
-#if MX_ISA_LEVEL > 2  // where a block is a register
+#if MX_ISA_LEVEL > 2  // where a block is one register
   } else if constexpr (act == kSwish) {
     return x * sigmoid(x);
 #endif
@@ -95,7 +95,7 @@ inline void with_activation(int act, const Body& body) {
   }
 }
 
-// What FUSED_CONV says happens to the data before the convolution.
+// Preprocessing of the data before the convolution, as in FUSED_CONV's parameters.
 enum Beforehand { kNothing, kScale, kScaleRelu };
 
 // act(sum + bias + other), written to `out`; `other` is NULL or shaped like the output.
@@ -107,7 +107,7 @@ struct FinishOf {
   int act;
   float alpha, beta;
 
-  // `at`: where in the output; bias_block: the bias of its channels.
+  // `at`: offset in the output; bias_block: the bias of its channels.
   template <int kind>
   MX_INLINE void write(int64_t at, const VB& x, const VB& bias_block) const {
     VB sum = x + bias_block;

@@ -1,5 +1,5 @@
-// "to_blocked": (batch, channels, spatial...) -> (batch, channels / B, spatial..., B), and
-// "from_blocked", the way back: one transposed matrix for every B channels of an image.
+// "to_blocked": (batch, channels, spatial...) -> (batch, channels / B, spatial..., B), and its
+// inverse "from_blocked": one matrix transposition per B channels of an image.
 #include "leaf/simd/cast.h"
 #include "leaf/simd/plane.h"
 #include "leaf/simd/transpose.h"
@@ -7,16 +7,16 @@
 MX_LEAF_BEGIN
 namespace {
 
-constexpr int64_t kStrip = 256;  // positions that a thread takes at a time
+constexpr int64_t kStrip = 256;  // positions processed by a thread at a time
 
-// The matrices of a call, from its blocked side: `count` of (block x positions).
+// The matrices of a call, seen from its blocked side: `count` of (block x positions).
 struct Matrices {
   int64_t count, block, positions;
   explicit Matrices(const mx_tensor& t) : block(t.shape[t.ndim - 1]), positions(1) {
     count = t.shape[0] * t.shape[1];
     for (int i = 2; i < t.ndim - 1; ++i) positions *= t.shape[i];
   }
-  // body(first element of the matrix, first position, number of positions)
+  // Call body(first element of the matrix, first position, number of positions).
   template <class Body>
   void each_strip(int threads, const Body& body) const {
     const int64_t strips = ceil_div(positions, kStrip);

@@ -1,6 +1,6 @@
-// "conv_depthwise_blocked": convolution of blocked activations with one filter for each channel and
-// packed weights, and what follows it. "conv_depthwise_blocked_pack" packs the weights as
-// [block of channels][tap][channel of the block].
+// "conv_depthwise_blocked": depthwise convolution of blocked activations with packed weights,
+// including the epilogue. "conv_depthwise_blocked_pack" packs the weights as [block of
+// channels][tap][channel of the block].
 #include "leaf/fused/block.h"
 #include "leaf/queries.h"
 
@@ -8,9 +8,9 @@ MX_LEAF_BEGIN
 namespace {
 
 constexpr int B = kBlockLanes;
-constexpr int kMany = kVecBytes >= 32 ? 8 : 4;  // neighbouring outputs that are summed at once
+constexpr int kOutputs = kVecBytes >= 32 ? 8 : 4;  // neighbouring outputs that are summed together
 
-// The taps [low, high) of a window along one dimension that lie in the source; tap k is at
+// The range [low, high) of a window's taps along one dimension that lie in the source; tap k is at
 // start + k * dilate.
 struct Taps {
   int64_t start, low, high;
@@ -26,8 +26,8 @@ struct Taps {
 
 alignas(64) const float kZeros[B] = {};
 
-// The sums of `count` neighbouring outputs of a row, from position x on. At an edge, taps beyond it
-// read zeros. `stride` is known where it is 1 or 2, else 0.
+// Sums of `count` neighbouring outputs of a row, from position x on. At an edge, taps beyond it
+// read zeros. `stride` is a template constant for 1 and 2, else 0.
 template <int count, int stride, bool edge>
 MX_INLINE void collect(const mx_fused_conv_params& p, const Taps& d, const Taps& h, int64_t x,
                        const float* in, const float* weights, VB* sums) {
@@ -57,11 +57,12 @@ const mx_fused_conv_params& params_of(const mx_call* call) {
   return *(const mx_fused_conv_params*)call->params;
 }
 
-// NULL, or why the kernel refuses.
+// The reason the kernel rejects a call, or NULL.
 const char* refusal(const mx_fused_conv_params& p) {
-  if (p.channels != 1 || p.filters != 1) return "a group has several channels or filters";
-  if (p.in_block != B || p.out_block != B) return "the arrays are not blocked as this CPU is";
-  if (p.groups % B) return "the channels do not fill their blocks";
+  if (p.channels != 1 || p.filters != 1)
+    return "only one channel and one filter per group are supported";
+  if (p.in_block != B || p.out_block != B) return "the arrays do not have this CPU's block size";
+  if (p.groups % B) return "the channels are not a multiple of the block size";
   return nullptr;
 }
 
@@ -71,7 +72,7 @@ int64_t query(const mx_call* call, int32_t what) {
   const mx_fused_conv_params& p = params_of(call);
   if (const char* reason = refusal(p)) return refused("conv_depthwise_blocked", reason, what);
   if (what == MX_QUERY_PACKED) return p.groups * taps_of(p) * (int64_t)sizeof(float);
-  return what != MX_QUERY_WORKSPACE;  // accepted; there is one layout of weights
+  return what != MX_QUERY_WORKSPACE;  // accepted; there is a single layout of weights
 }
 
 // `count` outputs of a row or, at its end, fewer.
@@ -91,17 +92,17 @@ MX_INLINE void convolve_some(const mx_fused_conv_params& p, const Taps& d, const
   for (int u = 0; u < n; ++u) finish.write<act>(at + (x + u) * B, sums[u], bias);
 }
 
-// One row of outputs of one block of channels.
+// One output row of one block of channels.
 template <int act, int stride>
 void convolve_row(const mx_fused_conv_params& p, const Taps& d, const Taps& h, const float* in,
                   const float* weights, const Finish& finish, const VB& bias, int64_t at) {
   for (int64_t x = 0; x < p.target[2];) {
-    if (p.target[2] - x > kMany / 2) {
-      convolve_some<act, stride, kMany>(p, d, h, x, in, weights, finish, bias, at);
-      x += kMany;
+    if (p.target[2] - x > kOutputs / 2) {
+      convolve_some<act, stride, kOutputs>(p, d, h, x, in, weights, finish, bias, at);
+      x += kOutputs;
     } else {
-      convolve_some<act, stride, kMany / 2>(p, d, h, x, in, weights, finish, bias, at);
-      x += kMany / 2;
+      convolve_some<act, stride, kOutputs / 2>(p, d, h, x, in, weights, finish, bias, at);
+      x += kOutputs / 2;
     }
   }
 }

@@ -1,4 +1,4 @@
-// Normalisation of blocked arrays, (batch, channels / B, spatial..., B), in inference:
+// Inference-mode normalisation of blocked arrays (batch, channels / B, spatial..., B):
 // "blocked_scale_shift" (data, scale, shift) and "blocked_lrn" (data).
 #include "core/memory/scratch.h"
 #include "leaf/simd/bf16.h"
@@ -30,7 +30,7 @@ MX_INLINE void put(bf16* dst, const VH& bits, int n) {
 MX_INLINE void write(bf16* dst, VF x, int n) { put(dst, narrow(bf16{}, x), n); }
 
 #if MX_ISA_LEVEL == 4
-// The same numbers where the CPU rounds them by an instruction.
+// bfloat16 rounded by a CPU instruction.
 struct QuickBf16 {
   bf16 number;
 };
@@ -42,7 +42,7 @@ MX_INLINE void write(QuickBf16* dst, VF x, int n) {
 }
 #endif
 
-// H: the type of the data; T: that of the parameters, in which it is computed.
+// H: dtype of the data; T: dtype of the parameters and of the computation.
 template <class H, class T, bool relu>
 MX_INLINE void scale_shift_at(const H* in, H* out, Vec<T> scale, Vec<T> shift, int lanes) {
   Vec<T> x = fma(read(in, lanes), scale, shift);
@@ -50,8 +50,8 @@ MX_INLINE void scale_shift_at(const H* in, H* out, Vec<T> scale, Vec<T> shift, i
   write(out, x, lanes);
 }
 
-// `n` positions of a block of channels. Blocks of a vector keep their factors in registers; wider
-// ones are gone through as they lie.
+// `n` positions of a block of channels. If a block is one vector, its factors stay in registers;
+// wider ones are processed in memory order.
 template <class H, class T, bool relu>
 void scale_shift_strip(const H* in, H* out, const T* scales, const T* shifts, int64_t n,
                        int64_t block) {
@@ -109,7 +109,8 @@ MX_INLINE V negative_power(V x, Element<V> beta) {
   return exp(-beta * log(x));
 }
 
-// Position by position: the squares of all channels in a row, between zeros as wide as a window.
+// Position by position: the squares of all channels in a row, padded with zeros by a window on both
+// sides.
 template <class T>
 int blocked_lrn(const mx_call* call) {
   typedef Vec<T> V;

@@ -1,5 +1,5 @@
-// "blocked_pool": pooling of blocked arrays, (planes, spatial..., B), a vector of channels at a
-// time. Unlike "pool" it joins whole windows: every element is a full vector.
+// "blocked_pool": pooling of blocked arrays (planes, spatial..., B), one vector of channels at a
+// time. Unlike "pool" it reduces whole windows at once, as every element is a full vector.
 #include <float.h>
 
 #include "leaf/simd/plane.h"
@@ -11,7 +11,7 @@ namespace {
 
 enum Kind { kMax, kAverage, kSum };
 
-// The valid part [begin, end) of a window along one dimension, and its length with the padding.
+// The valid part [begin, end) of a window along one dimension, and its length with padding.
 struct Extent {
   int64_t begin, end, whole;
   Extent(const mx_pool_params& p, int i, int64_t position) {
@@ -31,8 +31,8 @@ MX_INLINE Vec<T> join(Vec<T> sum, Vec<T> x) {
   return sum + x;
 }
 
-// What `count` windows collect that are neighbours in a row, for `lanes` channels at `in`: several
-// at once, so that no addition waits for the one before it.
+// Reduce `count` neighbouring windows of a row, for `lanes` channels at `in`: several at once to
+// hide the latency of additions.
 template <int kind, int count, class T>
 MX_INLINE void collect(const mx_pool_params& p, const Extent& d, const Extent& h, int64_t begin,
                        int64_t end, const T* in, int lanes, Vec<T>* sums) {
@@ -53,11 +53,11 @@ MX_INLINE void collect(const mx_pool_params& p, const Extent& d, const Extent& h
   }
 }
 
-// The windows of one row of the output, for the `lanes` channels at `in` and `out`.
+// The windows of one output row, for `lanes` channels at `in` and `out`.
 template <int kind, class T>
 void pool_row(const mx_pool_params& p, const Extent& d, const Extent& h, const T* in, T* out,
               int lanes) {
-  constexpr int kMany = 4;
+  constexpr int kOutputs = 4;
   constexpr int L = kLanes<T>;
   const auto finish = [&](const Extent& w, int64_t x, Vec<T> sum) MX_ALWAYS {
     if constexpr (kind == kAverage) {
@@ -70,11 +70,12 @@ void pool_row(const mx_pool_params& p, const Extent& d, const Extent& h, const T
   };
   for (int64_t x = 0; x < p.target[2];) {
     const Extent w(p, 2, x);
-    Vec<T> sums[kMany];
-    const int64_t last = (x + kMany - 1) * p.stride[2] - p.pad[2] + p.kernel[2];
-    if (lanes == L && w.size() == p.kernel[2] && last <= p.source[2] && x + kMany <= p.target[2]) {
-      collect<kind, kMany>(p, d, h, w.begin, w.end, in, L, sums);
-      for (int u = 0; u < kMany; ++u) finish(w, x++, sums[u]);
+    Vec<T> sums[kOutputs];
+    const int64_t last = (x + kOutputs - 1) * p.stride[2] - p.pad[2] + p.kernel[2];
+    if (lanes == L && w.size() == p.kernel[2] && last <= p.source[2] &&
+        x + kOutputs <= p.target[2]) {
+      collect<kind, kOutputs>(p, d, h, w.begin, w.end, in, L, sums);
+      for (int u = 0; u < kOutputs; ++u) finish(w, x++, sums[u]);
     } else {
       collect<kind, 1>(p, d, h, w.begin, w.end, in, lanes, sums);
       finish(w, x++, sums[0]);
@@ -112,7 +113,7 @@ int blocked_pool(const mx_call* call) {
       pool_kind<kSum, T>(call);
       return 0;
     default:
-      return mx_fail("blocked_pool: there is no p-norm");
+      return mx_fail("blocked_pool: p-norm pooling is not supported");
   }
 }
 

@@ -1,6 +1,6 @@
 // "fused_pointwise": a program of elementwise instructions, run on one tile of elements after the
-// other, so that what passes from one to the next stays in the first cache. Instructions are the
-// lines of elemwise.def; the program comes from mxcy/ops/fused/pointwise.py.
+// other, so that intermediate results stay in the L1 cache. Instructions are the lines of
+// elemwise.def; the program comes from mxcy/ops/fused/pointwise.py.
 #include "leaf/elementwise/functor.h"
 #include "leaf/simd/plane.h"
 #include "params/fused.gen.h"
@@ -9,19 +9,19 @@ MX_LEAF_BEGIN
 namespace {
 
 constexpr int kSteps = 64, kPlaces = 64;
-constexpr int64_t kTileBytes = 24 << 10;  // of all registers: most of the first cache
+constexpr int64_t kTileBytes = 24 << 10;  // size of all registers: most of the L1 cache
 
-// Places: registers, then inputs, then outputs.
+// Operand numbers: registers, then inputs, then outputs.
 constexpr int kFirstInput = 100, kFirstOutput = 200;
 
-// Instructions of programs only: dst = number; dst = a; dst = the repeated input a.
+// Additional instructions: dst = number; dst = a; dst = the broadcast input a.
 constexpr uint32_t kFill = name_code("fill"), kCopy = name_code("copy"),
                    kExpand = name_code("expand");
 
-// A program's instructions, looked up once.
+// A program with its instructions looked up.
 struct Resolved {
   struct {
-    Row row;  // null: an expansion
+    Row row;  // NULL: an expansion of a broadcast input
     Operands operands;
   } step[kSteps];
 };
@@ -54,7 +54,7 @@ int resolve(const mx_call* call, Resolved* resolved) {
     } else {
       const Instruction* one = unary_instruction(code, dtype_of<T>);
       if (!one) one = binary_instruction(code, dtype_of<T>);
-      if (!one) return mx_fail("fused_pointwise: step %d has no instruction", i);
+      if (!one) return mx_fail("fused_pointwise: step %d has an unknown instruction", i);
       step = {one->row, one->operands};
       if (one->operands == kPair && is_one(p, p.b[i])) step.row = one->vs;
       if (one->operands == kPair && is_one(p, p.a[i])) step.row = one->sv;
@@ -63,20 +63,20 @@ int resolve(const mx_call* call, Resolved* resolved) {
   return 0;
 }
 
-// Where a place lies for the tile at position i: base + i * step.
+// Location of an operand for the tile at position i: base + i * step.
 struct Place {
   char* base;
   int64_t step;
   char* at(int64_t i) const { return base + i * step; }
 };
 
-// n elements of an input that repeats, from position i on.
+// Expand n elements of a broadcast input, from position i on.
 template <class T>
 void expand(T* dst, const T* src, int64_t i, int64_t n, int64_t extent, int64_t inner) {
   int64_t index = i / inner % extent, rest = inner - i % inner;
   while (n > 0) {
     int64_t m;
-    if (inner == 1) {  // a whole stretch of different elements
+    if (inner == 1) {  // a contiguous run of distinct elements
       m = least(n, extent - index);
       memcpy(dst, src + index, (size_t)m * sizeof(T));
       index = 0;
@@ -95,7 +95,7 @@ template <class T>
 void run(const mx_call* call, const mx_program_params& p, const Resolved& resolved) {
   const int64_t total = count(call->out[0]);
   const bool streams = beyond_caches(call->out[0]);
-  // Outputs that nobody wants, or that are to be written past the caches, are computed into a tile.
+  // Outputs that are not wanted, or that are written past the caches, are computed into a tile.
   int tiles = p.registers;
   for (int o = 0; o < call->nout; ++o) tiles += streams || !call->out[o].data;
   const int64_t line = 64 / sizeof(T);

@@ -1,5 +1,5 @@
-// "average_parts" (planes): the means of equal parts, which overlap where their borders cut a
-// pixel; or the transpose of that, which gradients take.
+// "average_parts" (planes): means of equal parts, which overlap where a border cuts a pixel; or the
+// transpose, for gradients.
 #include "core/memory/scratch.h"
 #include "leaf/simd/runs.h"
 #include "params/image.gen.h"
@@ -15,7 +15,7 @@ struct Run {
   int64_t size() const { return end - begin; }
 };
 
-// Rows of a part are summed up before its columns are.
+// The rows of a part are summed first, then its columns.
 template <class T>
 void average(const mx_resample_params& p, const T* image, T* out, T* sums) {
   const int64_t width = p.source[1];

@@ -1,34 +1,34 @@
-// Values of images between their pixels: points are prepared by the block, then read in any number
-// of planes.
+// Bilinear interpolation: sampling points are prepared in blocks, then read in any number of
+// planes.
 #pragma once
 #include "leaf/simd/plane.h"
 
 MX_LEAF_BEGIN
 
-constexpr int kPoints = 128;  // of a block
+constexpr int kPoints = 128;  // per block
 
-// What points need of a plane's pixels: `at` are the four pixels around each, row by row, and
-// `share` their parts of the value; pixels outside of the plane have no part.
+// Sampling points of a plane: `at` are the four pixels around each, row by row, and `share` their
+// weights, 0 for pixels outside of the plane.
 template <class T>
 struct Points {
   int32_t at[4][kPoints];
   T share[4][kPoints];
 
-  // dst[i] = value at point i
+  // dst[i] = value at point i.
   void read(const T* __restrict plane, T* __restrict dst, int n) const {
     for (int i = 0; i < n; ++i) {
       dst[i] = share[0][i] * plane[at[0][i]] + share[1][i] * plane[at[1][i]] +
                share[2][i] * plane[at[2][i]] + share[3][i] * plane[at[3][i]];
     }
   }
-  // dst[i] += value at point i
+  // dst[i] += value at point i.
   void read_more(const T* __restrict plane, T* __restrict dst, int n) const {
     for (int i = 0; i < n; ++i) {
       dst[i] += share[0][i] * plane[at[0][i]] + share[1][i] * plane[at[1][i]] +
                 share[2][i] * plane[at[2][i]] + share[3][i] * plane[at[3][i]];
     }
   }
-  // The transpose: gradients of the values go to the pixels.
+  // The transpose: scatter gradients of the values to the pixels.
   void add(T* plane, const T* grad, int n) const {
     for (int i = 0; i < n; ++i) {
       plane[at[0][i]] += share[0][i] * grad[i];
@@ -39,13 +39,13 @@ struct Points {
   }
 };
 
-// The same with the derivatives of the values by row and by column.
+// The same with derivatives of the values with respect to row and column.
 template <class T>
 struct Slopes {
   Points<T> points;
   T by_row[4][kPoints], by_column[4][kPoints];
 
-  // down[i] += grad[i] * derivative by row, and so on
+  // down[i] += grad[i] * derivative with respect to the row, etc.
   void sum(const T* __restrict plane, const T* __restrict grad, T* __restrict down,
            T* __restrict right, int n) const {
     const auto& at = points.at;
@@ -59,7 +59,7 @@ struct Slopes {
   }
 };
 
-// One point: its pixels, and its place between them.
+// One point: its four pixels, and its position between them.
 template <class T>
 struct Place {
   int32_t at[4];
@@ -104,7 +104,7 @@ inline void set_point(Slopes<T>* slopes, int i, const Place<T>& place, T row, T 
   }
 }
 
-// How many parts each of `units` is cut into, so that a team has something to do.
+// Number of parts to split each of `units` into, to give every thread work.
 inline int64_t parts_of(int threads, int64_t units, int64_t most) {
   if (threads <= 1 || units >= threads) return 1;
   const int64_t wanted = (threads + units - 1) / (units > 0 ? units : 1);

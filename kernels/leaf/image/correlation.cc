@@ -1,6 +1,6 @@
-// "correlation" (two images) and "correlation_grad" (gradient of the output, two images): means of
-// products, or of absolute differences, of patches at displacements. Images get margins of zeros
-// first, and columns are kept in `stride1` parts, so that neighbouring places of the result read
+// "correlation" (two images) and "correlation_grad" (output gradient, two images): means of
+// products, or of absolute differences, of patches at displacements. Images are first padded with
+// zeros, and columns grouped by remainder modulo `stride1`, so that neighbouring outputs read
 // neighbouring elements.
 #include "leaf/simd/runs.h"
 #include "params/image.gen.h"
@@ -8,9 +8,9 @@
 MX_LEAF_BEGIN
 namespace {
 
-constexpr int kTogether = 8;  // displacements whose sums stay in registers
+constexpr int kDisplacements = 8;  // displacements whose sums stay in registers
 
-// An image with margins.
+// A zero-padded image.
 template <class T>
 struct Padded {
   T* data;
@@ -42,7 +42,7 @@ struct Padded {
   }
 };
 
-// How many displacements there are along an axis, and the part of each product in a mean.
+// Number of displacements along an axis, and the weight of a product in a mean.
 inline int64_t side(const mx_correlation_params& p) { return 2 * p.radius + 1; }
 template <class T>
 T share(const mx_correlation_params& p) {
@@ -62,7 +62,7 @@ void fill_both(const mx_call* call, const Padded<T>& lhs, const Padded<T>& rhs, 
   });
 }
 
-// One row of the result for `kTogether` displacements in a row of displacements.
+// One output row for `kDisplacements` displacements in a row of displacements.
 template <class T, bool product>
 void compare_row(const Padded<T>& lhs, const Padded<T>& rhs, int64_t row, int64_t down,
                  int64_t first, T* out, int64_t step) {
@@ -70,20 +70,20 @@ void compare_row(const Padded<T>& lhs, const Padded<T>& rhs, int64_t row, int64_
   constexpr int N = kLanes<T>;
   const int64_t y = row * p.stride1 + p.reach, sides = side(p), plane = lhs.plane();
   for (int64_t x = 0; x < p.target[1]; x += N) {
-    Vec<T> sums[kTogether] = {};
+    Vec<T> sums[kDisplacements] = {};
     for (int64_t tap = 0; tap < p.kernel * p.kernel; ++tap) {
       const int64_t v = y + tap / p.kernel, h = p.reach + tap % p.kernel;
       const T* a = lhs.data + v * p.row + lhs.column(h) + x;
       const T* b = rhs.data + (v + down) * p.row + x;
-      const T* at[kTogether];
-      for (int i = 0; i < kTogether; ++i) {
+      const T* at[kDisplacements];
+      for (int i = 0; i < kDisplacements; ++i) {
         const int64_t across = (least(first + i, sides - 1) - p.radius) * p.stride2;
         at[i] = b + rhs.column(h + across);
       }
       for (int64_t c = 0; c < p.channels; ++c) {
         const Vec<T> left = load(a + c * plane);
 #pragma GCC unroll 8
-        for (int i = 0; i < kTogether; ++i) {
+        for (int i = 0; i < kDisplacements; ++i) {
           const Vec<T> right = load(at[i] + c * plane);
           if (product) {
             sums[i] = fma(left, right, sums[i]);
@@ -94,7 +94,7 @@ void compare_row(const Padded<T>& lhs, const Padded<T>& rhs, int64_t row, int64_
       }
     }
     const int n = (int)least(N, p.target[1] - x);
-    for (int64_t i = 0; i < least(kTogether, sides - first); ++i) {
+    for (int64_t i = 0; i < least(kDisplacements, sides - first); ++i) {
       store_first(out + i * step + x, sums[i] * share<T>(p), n);
     }
   }
@@ -112,7 +112,7 @@ int correlation(const mx_call* call) {
       for (int64_t unit = begin; unit < end; ++unit) {
         const int64_t row = unit / sides, line = unit % sides;
         const int64_t down = (line - p.radius) * p.stride2;
-        for (int64_t first = 0; first < sides; first += kTogether) {
+        for (int64_t first = 0; first < sides; first += kDisplacements) {
           T* to = out + (line * sides + first) * size + row * p.target[1];
           if (p.multiply) {
             compare_row<T, true>(lhs, rhs, row, down, first, to, size);
@@ -126,7 +126,7 @@ int correlation(const mx_call* call) {
   return 0;
 }
 
-// A row of the output's gradient goes to the rows of both images that met there.
+// Scatter a row of the output gradient to the rows of both images it depends on.
 template <class T>
 void share_row(const mx_correlation_params& p, const T* grads, const T* a, const T* b, T* by_a,
                T* by_b) {
@@ -145,7 +145,7 @@ void share_row(const mx_correlation_params& p, const T* grads, const T* a, const
   }
 }
 
-// The gradients of one channel of both images.
+// Gradients of one channel of both images.
 template <class T>
 void share_channel(const Padded<T>* images, const T* grads, int64_t c) {
   const auto& p = *images->p;

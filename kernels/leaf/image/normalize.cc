@@ -1,4 +1,4 @@
-// "image_normalize" (images, channels first): less a mean, over a deviation, of each channel.
+// "image_normalize" (images, channels first): (x - mean) / std per channel.
 #include "leaf/simd/runs.h"
 #include "params/image.gen.h"
 

@@ -1,6 +1,5 @@
-// "resample" (planes): images in another size by linear interpolation, or the transpose of that,
-// which gradients take. One direction after the other: a point of the result is between two rows of
-// the source, each of which is resampled once.
+// "resample" (planes): linear interpolation to another size, or the transpose, for gradients.
+// Separable: an output row lies between two source rows, each of which is resampled once.
 #include "core/memory/scratch.h"
 #include "leaf/simd/plane.h"
 #include "params/image.gen.h"
@@ -8,7 +7,8 @@
 MX_LEAF_BEGIN
 namespace {
 
-// Between which two of `source` elements each of `target` lies, and how far from the lower.
+// For each of `target` positions, the lower of its two neighbours among `source` elements, and the
+// distance from it.
 template <class T>
 struct Line {
   int64_t source, target;
@@ -49,7 +49,7 @@ void gather_row(const Line<T>& line, const T* from, T* to) {
   }
 }
 
-// Rows of the source, resampled, as they are needed: two at a time.
+// Resampled source rows, computed on demand: two at a time.
 template <class T>
 void enlarge(const Line<T>& down, const Line<T>& across, const T* from, T* to, T* rows) {
   int64_t held[2] = {-1, -1};
@@ -67,7 +67,7 @@ void enlarge(const Line<T>& down, const Line<T>& across, const T* from, T* to, T
   }
 }
 
-// The transpose: rows of the result are summed up before their direction is.
+// The transpose: the rows of the result are summed first, then their direction.
 template <class T>
 void reduce(const Line<T>& down, const Line<T>& across, const T* from, T* to, T* sums) {
   const int64_t width = across.target;

@@ -1,4 +1,4 @@
-// "image_resize" (images, channels last): another size, with the numbers that OpenCV gives.
+// "image_resize" (images, channels last): resizing with OpenCV's results.
 #include "core/memory/scratch.h"
 #include "leaf/simd/plane.h"
 #include "params/image.gen.h"
@@ -6,7 +6,7 @@
 MX_LEAF_BEGIN
 namespace {
 
-// What rows are summed up in, and the weights of pixels: integers of 11 bits for bytes.
+// Accumulator and pixel weights: 11-bit integers for uint8.
 template <class T>
 struct Weighing {
   typedef T Number;
@@ -30,7 +30,7 @@ struct Weighing<uint8_t> {
   }
 };
 
-// For each new position along a dimension: its neighbours, and their weights.
+// For each target position along a dimension: its neighbours and their weights.
 template <class T>
 struct Line {
   typedef typename Weighing<T>::Number Number;
@@ -64,7 +64,7 @@ struct Line {
   }
 };
 
-// `fixed` is the number of channels where the compiler may know it, or 0.
+// `fixed` is the number of channels if known at compile time, or 0.
 template <class T, int fixed>
 class Resizer {
   typedef typename Weighing<T>::Number Number;
@@ -85,7 +85,7 @@ class Resizer {
     halves_ = !p.nearest && p.source[0] == 2 * p.target[0] && p.source[1] == 2 * p.target[1];
   }
 
-  // Row y of an image's result.
+  // Write row y of an image's result.
   void write(const T* image, int64_t y, T* out) {
     const int64_t width = p.target[1], length = p.source[1] * channels_;
     if (p.nearest) return pick(image + down_.low[y] * length, out);

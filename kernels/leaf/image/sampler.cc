@@ -1,13 +1,13 @@
 // "bilinear_sampler" (data, grid; or affine matrices instead of the grid) and
-// "bilinear_sampler_grad" (gradient of the output, data, grid): images read at places of a grid, in
-// units that make -1 and 1 the first and the last pixel.
+// "bilinear_sampler_grad" (output gradient, data, grid): images sampled at grid positions, in
+// coordinates in which -1 and 1 are the first and the last pixel.
 #include "leaf/image/bilinear.h"
 #include "params/image.gen.h"
 
 MX_LEAF_BEGIN
 namespace {
 
-// The places that an image is read at.
+// The sampling positions of an image.
 template <class T>
 class Grid {
  public:
@@ -41,7 +41,7 @@ class Grid {
   T half_[2], step_[2];
 };
 
-// body(image, first point, how many) for all blocks of points of all images.
+// Call body(image, first point, count) for all blocks of points of all images.
 template <class Body>
 void each_block(const mx_call* call, int64_t images, int64_t points, const Body& body) {
   const int64_t blocks = ceil_div(points, kPoints);
@@ -68,7 +68,7 @@ int bilinear_sampler(const mx_call* call) {
   return 0;
 }
 
-// Pixels get what the points around them read: one thread for each part of the channels.
+// Scatter gradients to pixels: one thread per part of the channels.
 template <class T>
 void data_gradient(const mx_call* call, const mx_sampler_params& p, const Grid<T>& grid) {
   const int64_t plane = p.source[0] * p.source[1], size = grid.size();

@@ -1,4 +1,4 @@
-// Pixels that become squares: "enlarge" (images of several extents, side by side along the channels
+// Nearest-neighbour upsampling: "enlarge" (images of several sizes, concatenated along the channels
 // or summed) and "shrink" (an image), the sums over squares.
 #include "leaf/simd/plane.h"
 #include "params/image.gen.h"
@@ -6,7 +6,7 @@
 MX_LEAF_BEGIN
 namespace {
 
-// `fixed` is the factor where the compiler may know it, or 0.
+// `fixed` is the factor if known at compile time, or 0.
 template <class T, int fixed, bool add>
 void enlarge_row(const T* __restrict from, T* __restrict to, int64_t width, int64_t factor) {
   const int64_t f = fixed ? fixed : factor;

@@ -1,9 +1,8 @@
-// Kernel "argsort": the positions that put the elements along a dimension in order; equal elements
-// keep theirs.
+// Kernel "argsort": stable argsort along a dimension.
 //
-// An element becomes the leading bits of an integer of the same order and its position behind them,
-// which are sorted as one. Only elements of 64 bits may have more bits than there are left; runs of
-// equal leading bits are sorted by the others then.
+// An element becomes the leading bits of an order-preserving integer, followed by its position;
+// these are sorted as one. Only 64-bit elements may have more bits than fit; runs with equal
+// leading bits are then sorted by the remaining ones.
 #include "leaf/indexing/sort_buckets.h"
 #include "leaf/indexing/sort_elements.h"
 #include "leaf/simd/cast.h"
@@ -13,14 +12,14 @@ MX_LEAF_BEGIN
 #if MX_ISA_LEVEL == 4
 namespace {
 
-constexpr int64_t kBrief = 32;  // entries of a run that are sorted by insertion
+constexpr int64_t kInsertionRun = 32;  // entries of a run that are sorted by insertion
 constexpr uint64_t kTop = (uint64_t)1 << 63;
 
-// As of sort, but both zeros are equal.
+// As in sort, but both zeros are equal.
 template <bool real, class T>
 MX_INLINE T rank_of(T x, T flip) {
-  const T magnitude = x & kMost<T>;
-  if (real) x = magnitude > kInfinity<T> ? kMost<T> : x < 0 ? -magnitude : x;
+  const T magnitude = x & kLargest<T>;
+  if (real) x = magnitude > kInfinity<T> ? kLargest<T> : x < 0 ? -magnitude : x;
   return x ^ flip;
 }
 
@@ -52,7 +51,7 @@ class Line {
     else
       for (int64_t i = begin; i < end; ++i) entries[i] = entry(rank(i), i);
   }
-  // Entries in order of their leading bits to those of all bits.
+  // Sort entries, ordered by their leading bits, by all bits.
   void order_runs(int64_t* entries, int64_t* spare) const {
     if (!left_) return;
     for (int64_t i = 0, end; i < n_; i = end) {
@@ -77,7 +76,7 @@ class Line {
       const uint64_t bits = ((uint64_t)rank(at) - (uint64_t)least_) & rest;
       entries[i] = (int64_t)((bits << places_ | (uint64_t)at) ^ kTop);
     }
-    if (n > kBrief) return sort_entries(entries, spare, n);
+    if (n > kInsertionRun) return sort_entries(entries, spare, n);
     for (int64_t i = 1; i < n; ++i) {
       const int64_t entry = entries[i];
       int64_t j = i;
@@ -91,7 +90,7 @@ class Line {
   const T flip_;
   T least_ = 0;
   int places_ = 0;  // bits of a position
-  int left_ = 0;    // bits of an element for which there is no room
+  int left_ = 0;    // bits of an element that do not fit
 };
 
 template <class T, bool real>
@@ -126,7 +125,7 @@ struct Ordering {
     });
     return true;
   }
-  // `n` positions from number `first` on.
+  // Write `n` positions from index `first` on.
   void write(const Line<T, real>& order, const int64_t* entries, int64_t first, int64_t n,
              int64_t start) const {
     const int size = element_size(dtype);

@@ -1,13 +1,13 @@
-// "searchsorted": places in a sorted sequence; "interp": values of functions that are linear
-// between points. Many elements are searched side by side, each step without a branch that could be
-// mistaken; numbers that are none are the largest, as sorted sequences have them.
+// "searchsorted": positions in a sorted sequence; "interp": values of piecewise linear functions.
+// Many elements are searched together, with branch-free steps; NaN compares as the largest value,
+// as in sorted sequences.
 #include "leaf/leaf.h"
 #include "params/indexing.gen.h"
 
 MX_LEAF_BEGIN
 namespace {
 
-constexpr int64_t kSide = 64;  // elements searched side by side
+constexpr int64_t kSide = 64;  // elements searched together
 
 template <class T>
 inline bool less(T x, T y) {
@@ -19,7 +19,7 @@ inline bool goes_before(T element, T key) {
   return right ? !less(key, element) : less(element, key);
 }
 
-// For `n` keys, kSide at most, how many of the `length` elements go before each.
+// For each of `n` <= kSide keys, the number of the `length` elements before it.
 template <bool right, class T>
 inline void search(const T* sequence, int64_t length, const T* keys, int64_t n, int64_t* places) {
   for (int64_t i = 0; i < n; ++i) places[i] = 0;
@@ -52,8 +52,8 @@ int searchsorted(const mx_call* call) {
   return 0;
 }
 
-// The value at x of the line through the points `at` and the next. Where an infinite slope or point
-// gives no number, the line is tried from its other end, and equal ends are the value.
+// The value at x of the line through points `at` and the next. If an infinite slope or point gives
+// NaN, the line is evaluated from its other end, and equal ends are the value.
 template <class T>
 inline double on_line(const T* xs, const T* ys, int64_t at, double x) {
   const double x0 = xs[at], x1 = xs[at + 1], y0 = ys[at], y1 = ys[at + 1];

@@ -1,8 +1,8 @@
-// Kernel "sort": the elements along a dimension in order, without their positions.
+// Kernel "sort": sorting along a dimension.
 //
-// Elements become integers of the same order: NaN is the largest, and all bits are flipped for
-// descending order. Short lines are sorted side by side, one in each lane of a vector, by Batcher's
-// network; long ones by partitions (sort_keys.h, sort_buckets.h) or their digits.
+// Elements become order-preserving integers: NaN is the largest, and all bits are flipped for
+// descending order. Short lines are sorted together, one per vector lane, by Batcher's network;
+// long ones by partitioning (sort_keys.h, sort_buckets.h) or radix sort.
 #include "core/memory/scratch.h"
 #include "leaf/indexing/sort_buckets.h"
 #include "leaf/indexing/sort_elements.h"
@@ -12,18 +12,18 @@
 MX_LEAF_BEGIN
 namespace {
 
-constexpr int64_t kNetwork = 1024;  // elements of lines that the network sorts, at most
-constexpr int64_t kNear = 256;      // vectors that stay in the first cache
+constexpr int64_t kNetwork = 1024;       // largest number of elements sorted by the network
+constexpr int64_t kCachedVectors = 256;  // vectors that fit in the L1 cache
 
 // --- network -----------------------------------------------------------------------------------
 
-// Merge runs of p vectors, lane by lane, to runs of twice that: Batcher's odd-even merge.
+// Merge runs of p vectors, lane by lane, into runs of twice that: Batcher's odd-even merge.
 template <class T>
 void merge_runs(T* x, int64_t n, int64_t p) {
   constexpr int L = kLanes<T>;
   for (int64_t k = p; k >= 1; k /= 2) {
     for (int64_t j = k % p; j + k < n; j += 2 * k) {
-      if (k < p && (j + k) % (2 * p) == 0) continue;  // these are of different runs
+      if (k < p && (j + k) % (2 * p) == 0) continue;  // these belong to different runs
       const int64_t end = j + k + k < n ? j + k : n - k;
       for (int64_t i = j; i < end; ++i) {
         const Vec<T> a = load(x + i * L), b = load(x + (i + k) * L);
@@ -36,11 +36,11 @@ void merge_runs(T* x, int64_t n, int64_t p) {
 template <class T>
 void sort_lanes(T* x, int64_t n) {
   constexpr int L = kLanes<T>;
-  for (int64_t begin = 0; begin < n; begin += kNear) {
-    const int64_t size = n - begin < kNear ? n - begin : kNear;
+  for (int64_t begin = 0; begin < n; begin += kCachedVectors) {
+    const int64_t size = n - begin < kCachedVectors ? n - begin : kCachedVectors;
     for (int64_t p = 1; p < size; p *= 2) merge_runs(x + begin * L, size, p);
   }
-  for (int64_t p = kNear; p < n; p *= 2) merge_runs(x, n, p);
+  for (int64_t p = kCachedVectors; p < n; p *= 2) merge_runs(x, n, p);
 }
 
 // --- lines -------------------------------------------------------------------------------------
@@ -56,7 +56,7 @@ struct Sorting {
     return line / p.inner * p.extent * p.inner + line % p.inner;
   }
 
-  // One line whose elements lie side by side.
+  // Sort one contiguous line.
 #if MX_ISA_LEVEL == 4
   bool one_line(const T* from, T* to, int threads) const {
     const int64_t n = p.extent;
@@ -64,7 +64,7 @@ struct Sorting {
     const auto finish = [&](T* keys, int64_t count) {
       if (real || flip) elements_of<real>(keys, count, flip);
     };
-    if (n >= kShared && (threads > 1 || n * (int64_t)sizeof(T) >= kFar))
+    if (n >= kShared && (threads > 1 || n * (int64_t)sizeof(T) >= kDistributedBytes))
       return Buckets(n, threads, to, key_of, finish).sort(from);
     T* spare = (T*)scratch(kTempSlot, n * sizeof(T));
     if (spare) sort_elements(from, to, spare, n, key_of, finish);
@@ -93,7 +93,7 @@ struct Sorting {
     return true;
   }
 
-  // `count` lines from `line` on, at most as many as there are lanes.
+  // Sort `count` lines from `line` on, at most as many as there are lanes.
   void some_lines(T* keys, int64_t line, int64_t count) const {
     const int64_t n = p.extent;
     const bool whole = count == L && p.inner == 1;

@@ -1,5 +1,5 @@
-// Integers in ascending order that are enough for several threads, or too many for the caches:
-// chunks of them are distributed over buckets, and then each bucket is sorted.
+// Sorting of integers too numerous for one thread or the caches: chunks are distributed over
+// buckets, and then each bucket is sorted.
 #pragma once
 #include "core/memory/scratch.h"
 #include "leaf/indexing/sort_keys.h"
@@ -7,12 +7,13 @@
 #if MX_ISA_LEVEL == 4
 MX_LEAF_BEGIN
 
-constexpr int64_t kChunk = 16384;       // keys that are distributed at a time
-constexpr int64_t kDrawn = 1024;        // keys that tell where buckets begin
-constexpr int64_t kCached = 256 << 10;  // bytes of a bucket that stay near
+constexpr int64_t kChunk = 16384;       // keys distributed at a time
+constexpr int64_t kSamples = 1024;      // samples that determine the buckets' bounds
+constexpr int64_t kCached = 256 << 10;  // bytes of a bucket that stay in the cache
 constexpr int64_t kShared = 32768;      // keys of a line that several threads sort
-constexpr int64_t kFar = 16 << 20;      // bytes of a line that one thread distributes as well
-constexpr int kMostHalvings = 6;
+constexpr int64_t kDistributedBytes =
+    16 << 20;  // bytes of a line that a single thread distributes as well
+constexpr int kMaxHalvings = 6;
 
 template <class T, class KeyOf, class Finish>
 class Buckets {
@@ -24,11 +25,11 @@ class Buckets {
         out_(out),
         key_of_(key_of),
         finish_(finish) {
-    while (halvings_ < kMostHalvings &&
+    while (halvings_ < kMaxHalvings &&
            (n * (int64_t)sizeof(T) >> halvings_ > kCached || 1 << halvings_ < 4 * threads))
       ++halvings_;
   }
-  // Sort the keys of the elements. False when memory is out.
+  // Sort the keys of the elements. False if memory is exhausted.
   bool sort(const T* from) {
     const int buckets = 1 << halvings_;
     char* room = (char*)scratch(kSharedSlot, n_ * sizeof(T) + chunks_ * buckets * sizeof(int32_t));
@@ -43,7 +44,7 @@ class Buckets {
       for (; rooms && chunk < end; ++chunk) distribute(from, chunk, rooms);
     });
     if (!ok) return false;
-    int64_t starts[(1 << kMostHalvings) + 1] = {}, most = 0;
+    int64_t starts[(1 << kMaxHalvings) + 1] = {}, most = 0;
     for (int64_t chunk = 0; chunk < chunks_; ++chunk)
       for (int b = 0; b < buckets; ++b) starts[b + 1] += counts_[chunk * buckets + b];
     for (int b = 0; b < buckets; ++b) {
@@ -60,15 +61,15 @@ class Buckets {
   }
 
  private:
-  // Keys at even places of the bounds are those of buckets, keys at odd places are in their middle.
+  // Bounds at even indices separate buckets, those at odd indices lie in the middle of one.
   void draw(const T* from) {
-    T keys[3 * kDrawn];
-    for (int64_t i = 0; i < kDrawn; ++i) keys[i] = from[i * (n_ / kDrawn)];
+    T keys[3 * kSamples];
+    for (int64_t i = 0; i < kSamples; ++i) keys[i] = from[i * (n_ / kSamples)];
     const auto none = [](T*, int64_t) {};
-    T* sorted = keys + kDrawn;
-    sort_elements(keys, sorted, sorted + kDrawn, kDrawn, key_of_, none);
+    T* sorted = keys + kSamples;
+    sort_elements(keys, sorted, sorted + kSamples, kSamples, key_of_, none);
     const int halves = 2 << halvings_;
-    for (int i = 1; i < halves; ++i) bounds_[i] = sorted[i * (kDrawn / halves)];
+    for (int i = 1; i < halves; ++i) bounds_[i] = sorted[i * (kSamples / halves)];
   }
   void distribute(const T* from, int64_t chunk, T* rooms) {
     const int64_t begin = chunk * kChunk, n = n_ - begin < kChunk ? n_ - begin : kChunk;
@@ -79,7 +80,7 @@ class Buckets {
     halve(a, a, b + (n - low), low, 0, middle / 2, to, counts);
     halve(b, a + low, b, n - low, middle, middle / 2, to, counts);
   }
-  // Distribute n keys of a chunk, in one of two rooms, around the bound number `first` + `middle`.
+  // Partition n keys of a chunk, in one of two buffers, around the bound number `first` + `middle`.
   void halve(const T* keys, T* a, T* b, int64_t n, int first, int middle, T*& to,
              int32_t*& counts) {
     if (middle == 1) {
@@ -92,7 +93,7 @@ class Buckets {
     halve(a, a, b + (n - low), low, first, middle / 2, to, counts);
     halve(b, a + low, b, n - low, first + middle, middle / 2, to, counts);
   }
-  // The pieces of a bucket are partitioned as they are read.
+  // The pieces of a bucket are partitioned while they are read.
   void finish_bucket(int64_t bucket, T* out, T* spare, int64_t n) {
     const int buckets = 1 << halvings_;
     const T pivot = bounds_[2 * bucket + 1];
@@ -118,9 +119,9 @@ class Buckets {
   const KeyOf& key_of_;
   const Finish& finish_;
   int halvings_ = 1;
-  T bounds_[2 << kMostHalvings];
-  T* pieces_;        // chunks, each in the order of buckets
-  int32_t* counts_;  // how many keys of a chunk each bucket has
+  T bounds_[2 << kMaxHalvings];
+  T* pieces_;        // chunks, each in bucket order
+  int32_t* counts_;  // number of keys per chunk and bucket
 };
 
 MX_LEAF_END

@@ -1,12 +1,12 @@
-// Integers in ascending order by their digits.
+// Radix sort of integers.
 #pragma once
 #include "leaf/simd/vec.h"
 
 MX_LEAF_BEGIN
 
-constexpr int64_t kWide = 4096;  // from here on, digits of 11 bits beat those of 8
+constexpr int64_t kWide = 4096;  // from this size on 11-bit digits beat 8-bit ones
 
-// Sort n keys by digits of `bits` bits, lowest first. Returns where they are: `keys` or `spare`.
+// Sort n keys by digits of `bits` bits, lowest first. Returns the sorted array: `keys` or `spare`.
 template <int bits, class T>
 T* sort_digits(T* keys, T* spare, int64_t n) {
   typedef typename UnsignedOf<sizeof(T)>::type U;

@@ -1,5 +1,5 @@
-// Integers in ascending order: by partitions around a pivot as long as they are many, the few by a
-// network in registers. Needs an instruction that brings chosen lanes together.
+// Quicksort of integers by vectorised partitioning, with a register network for short runs. Needs
+// an instruction that compresses selected lanes.
 #pragma once
 #include "leaf/indexing/sort_digits.h"
 #include "leaf/indexing/sort_network.h"
@@ -7,9 +7,9 @@
 #if MX_ISA_LEVEL == 4
 MX_LEAF_BEGIN
 
-// --- few ---------------------------------------------------------------------------------------
+// --- short runs --------------------------------------------------------------------------------
 
-// Each lane and the one `distance` away (by exclusive or): the larger goes where `upper` is set.
+// Compare each lane with lane (number xor `distance`): the larger goes where `upper` is set.
 template <class V>
 MX_INLINE V exchanged(V x, int distance, int upper) {
   const V other = swap_lanes(x, distance), low = min(x, other);
@@ -32,7 +32,7 @@ MX_INLINE V sorted_lanes(V x) {
 
 constexpr int64_t kFewVectors = 16;
 
-// n keys, at most m vectors of them.
+// Sort n keys, at most m vectors of them.
 template <int m, class T>
 __attribute__((noinline)) void sort_few(T* to, const T* from, int64_t n) {
   typedef Vec<T> V;
@@ -76,7 +76,7 @@ void sort_few(T* to, const T* from, int64_t n) {
 
 // --- partition ---------------------------------------------------------------------------------
 
-// The chosen lanes of a vector before others, which are of no use.
+// Move the selected lanes to the front; the others are unspecified.
 template <class V>
 MX_INLINE V gathered(uint32_t lanes, V x) {
   if constexpr (sizeof(Element<V>) == 4)
@@ -84,7 +84,7 @@ MX_INLINE V gathered(uint32_t lanes, V x) {
   else
     return (V)_mm512_maskz_compress_epi64((__mmask8)lanes, (__m512i)x);
 }
-// Which lanes go above the pivot: the larger ones, and its equals if so asked.
+// Mask of the lanes above the pivot: larger ones and, with `equals`, equal ones.
 template <bool equals, class V>
 MX_INLINE uint32_t lanes_above(V x, V pivot) {
   if constexpr (sizeof(Element<V>) == 4)
@@ -95,7 +95,7 @@ MX_INLINE uint32_t lanes_above(V x, V pivot) {
                                  equals ? _MM_CMPINT_NLT : _MM_CMPINT_NLE);
 }
 
-// What is read as it is. Others of its kind make keys of elements.
+// Keys read from memory as they are. Other KeyOf types compute keys from elements.
 struct Plain {
   template <class V>
   MX_INLINE V operator()(V x) const {
@@ -103,8 +103,8 @@ struct Plain {
   }
 };
 
-// Bring what lies above the pivot to `high` and the rest to `low`; how many the rest are. Both are
-// rooms for n keys; `from` may be one of them.
+// Partition n keys: those above the pivot go to `high`, the others to `low`; returns the number of
+// the latter. Both buffers have room for n keys; `from` may be one of them.
 template <bool equals, class T, class KeyOf>
 int64_t partition(T* low, T* high, const T* from, int64_t n, T pivot_key, const KeyOf& key_of) {
   typedef Vec<T> V;
@@ -134,7 +134,7 @@ int64_t partition(T* low, T* high, const T* from, int64_t n, T pivot_key, const 
   return low - first;
 }
 
-// The middle one of keys from everywhere.
+// The median of keys sampled across the run.
 template <class T, class KeyOf>
 T pivot_of(const T* from, int64_t n, const KeyOf& key_of) {
   typedef Vec<T> V;
@@ -152,13 +152,13 @@ T pivot_of(const T* from, int64_t n, const KeyOf& key_of) {
   return x[m / 2][0];
 }
 
-// --- all ---------------------------------------------------------------------------------------
+// --- whole runs --------------------------------------------------------------------------------
 
-// How often a line of n keys is partitioned before its pivots count as bad.
+// Number of partitions of a line of n keys after which its pivots count as bad.
 inline int patience_for(int64_t n) { return 2 * (64 - __builtin_clzll(n | 1)); }
 
-// Sort n keys at `from`, which is `out` or `spare`, in to `out`; both are rooms for n keys.
-// `finish(place, n)` is called for all parts once they are in order.
+// Sort n keys at `from`, which is `out` or `spare`, into `out`; both have room for n keys.
+// `finish(place, n)` is called for each part once it is sorted.
 template <class T, class Finish>
 void sort_keys(T* from, T* out, T* spare, int64_t n, int patience, const Finish& finish) {
   while (n > kFewVectors * kLanes<T>) {
@@ -169,7 +169,7 @@ void sort_keys(T* from, T* out, T* spare, int64_t n, int patience, const Finish&
     }
     const T pivot = pivot_of(from, n, Plain());
     int64_t low = partition<false>(out, spare, from, n, pivot, Plain());
-    if (low == n) {  // nothing is larger, and its equals are in their place
+    if (low == n) {  // nothing is larger, and the equal keys are in place
       low = partition<true>(out, spare, out, n, pivot, Plain());
       for (int64_t i = low; i < n; ++i) out[i] = pivot;
       finish(out + low, n - low);
@@ -183,7 +183,7 @@ void sort_keys(T* from, T* out, T* spare, int64_t n, int patience, const Finish&
   finish(out, n);
 }
 
-// Sort the keys of n elements at `from`, which is neither of the rooms.
+// Sort the keys of n elements at `from`, which is neither of the buffers.
 template <class T, class KeyOf, class Finish>
 void sort_elements(const T* from, T* out, T* spare, int64_t n, const KeyOf& key_of,
                    const Finish& finish) {

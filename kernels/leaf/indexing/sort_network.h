@@ -1,9 +1,8 @@
-// Few integers in ascending order: a bitonic network in registers.
+// Bitonic sorting network in registers.
 //
-// The bits of an element's number lie in places: lanes of a vector, and numbers of vectors.
-// Elements whose numbers differ in a bit of the vectors' numbers are compared without moving
-// anything; a bit that lies in the lanes changes places with one of the vectors' that is needed
-// last.
+// The bits of an element's index are split into lane bits and vector bits. Elements whose indices
+// differ in a vector bit are compared without data movement; a lane bit is first exchanged with the
+// vector bit that is needed last.
 #pragma once
 #include <utility>
 
@@ -14,26 +13,27 @@ MX_LEAF_BEGIN
 
 // --- plan --------------------------------------------------------------------------------------
 
-// One step: perhaps bring a bit from the lanes, then compare.
+// One step: optionally exchange a lane bit, then compare.
 struct NetworkStep {
-  int lane, vector;  // the places that change their bits, by their values; lane 0: none
-  int flipped;       // lanes of the second vector that are reversed on the way
-  int compared;      // the vectors compared differ in this bit ...
+  int lane, vector;  // the exchanged lane and vector bit, as powers of two; lane 0: none
+  int flipped;       // lanes of the second vector that are reversed by the exchange
+  int compared;      // compared vectors differ in this bit ...
   int mirrored;      // ... and in these
 };
 struct NetworkPlan {
   NetworkStep steps[40];
   int size;
-  int lane, vector;  // the last exchange, before elements lie in order
-  int source[8];     // of each place of a lane: the place whose bit it gets
-  int number[16];    // of each vector: the one in whose place it goes
+  int lane, vector;  // the last exchange, after which elements are in order
+  int source[8];     // per lane bit: the bit it comes from
+  int number[16];    // per vector: its final index
 };
 
-// The network for 2^vectors vectors of 2^lanes elements. Places: lanes' first, then vectors'.
+// The network for 2^vectors vectors of 2^lanes elements. Lane bits come first, then vector bits.
 constexpr NetworkPlan network_plan(int vectors, int lanes) {
   NetworkPlan plan = {};
   const int bits = vectors + lanes;
-  int order[64] = {}, count = 0;  // the bits as they are compared; then those of vectors' numbers
+  // The bits in the order of comparisons; then those of vector indices.
+  int order[64] = {}, count = 0;
   for (int level = 1; level <= bits; ++level)
     for (int bit = level - 1; bit >= 0; --bit) order[count++] = bit;
   int place[8] = {};
@@ -44,7 +44,7 @@ constexpr NetworkPlan network_plan(int vectors, int lanes) {
       if (place[bit] < lanes) continue;
       int wait = next;
       while (wait < count && order[wait] != bit) ++wait;
-      if (wait == count && bit < lanes) wait = count + 1;  // it belongs to the lanes
+      if (wait == count && bit < lanes) wait = count + 1;  // a lane bit
       if (wait > longest) longest = wait, chosen = bit;
     }
     return chosen;
@@ -70,7 +70,7 @@ constexpr NetworkPlan network_plan(int vectors, int lanes) {
       }
   }
   plan.size = count;
-  // At most one bit of the lanes is left in the vectors' numbers.
+  // At most one lane bit is left among the vector indices.
   for (int bit = 0; bit < lanes; ++bit)
     if (place[bit] >= lanes)
       for (int other = lanes; other < bits; ++other)
@@ -98,8 +98,8 @@ constexpr NetworkPlan kNetworkPlan = network_plan(log2_of(m), kLaneBits<T>);
 
 // --- execution ---------------------------------------------------------------------------------
 
-// Lanes of two vectors whose numbers differ in a bit, which changes places with a bit of the lanes:
-// what the vector with the bit `set` gets in lane `to`, from both one after the other.
+// Exchange of a vector bit with a lane bit between two vectors: the source, in both concatenated,
+// of lane `to` of the vector with bit `set`.
 constexpr int lane_exchanged(int to, int lane, bool set, int lanes) {
   return ((to & ~lane) | (set ? lane : 0)) + (to & lane ? lanes : 0);
 }
@@ -122,7 +122,7 @@ MX_INLINE Mask<Vec<T>> final_lanes(std::integer_sequence<int, to...>) {
 template <bool by_mask, class V>
 MX_INLINE void compare(V& a, V& b) {
   const V x = a, y = b;
-  if constexpr (by_mask) {  // minimum and maximum have one port, so that these are not slower
+  if constexpr (by_mask) {  // minimum and maximum share one port, so this is not slower
     if constexpr (sizeof(Element<V>) == 4) {
       const __mmask16 swap = _mm512_cmpgt_epi32_mask((__m512i)x, (__m512i)y);
       a = (V)_mm512_mask_blend_epi32(swap, (__m512i)x, (__m512i)y);
@@ -174,7 +174,7 @@ template <class T, int m, int... i>
 MX_INLINE void in_places(const Vec<T>* x, Vec<T>* sorted, std::integer_sequence<int, i...>) {
   (in_place<T, m, i>(x, sorted), ...);
 }
-// The elements of m vectors, a power of two of at least 2, in order.
+// Sort the elements of m vectors, a power of two of at least 2.
 template <int m, class T>
 MX_INLINE void sort_vectors(Vec<T>* x) {
   network_steps<T, m>(x, std::make_integer_sequence<int, kNetworkPlan<m, T>.size>());

@@ -1,12 +1,12 @@
-// "unravel_index" (flat positions): coordinates, those of the first dimension first. Computed in
-// double: quotients of integers below 2^53 round down to the right ones.
+// "unravel_index" (flat positions): coordinates, first dimension first. Computed in double:
+// quotients of integers below 2^53 round down correctly.
 #include "leaf/leaf.h"
 #include "params/indexing.gen.h"
 
 MX_LEAF_BEGIN
 namespace {
 
-constexpr int64_t kBlock = 256;  // positions at a time
+constexpr int64_t kBlock = 256;  // positions processed at a time
 
 template <class T>
 int unravel_index(const mx_call* call) {

@@ -1,4 +1,4 @@
-// where: elements of one of two arrays, by an array of conditions or by one condition for each row.
+// "where": elements of one of two arrays, with one condition per element or per row.
 #include "leaf/leaf.h"
 #include "leaf/simd/cast.h"
 
@@ -7,7 +7,7 @@ namespace {
 
 constexpr int64_t kGrain = 2048;
 
-// Conditions as bytes that are 1 where the element is not zero.
+// Conditions as bytes: 1 for non-zero elements.
 template <class C>
 void test(uint8_t* mask, const C* condition, int64_t n) {
   for (int64_t i = 0; i < n; ++i) mask[i] = condition[i] != C(0);
@@ -44,7 +44,7 @@ template <class T>
 void choose(T* dst, const uint8_t* mask, const T* x, const T* y, int64_t n) {
 #pragma GCC ivdep
   for (int64_t i = 0; i < n; ++i) {
-    const T a = x[i], b = y[i];  // both are read, so that the choice needs no branch
+    const T a = x[i], b = y[i];  // both are read, to avoid a branch
     dst[i] = mask[i] ? a : b;
   }
 }
@@ -56,7 +56,7 @@ int where(const mx_call* call) {
   T* dst = data<T>(call->out[0]);
   const int64_t n = count(call->out[0]), conditions = count(condition);
   if (n == 0) return 0;
-  const int64_t row = n / conditions;  // elements for each condition
+  const int64_t row = n / conditions;  // elements per condition
   parallel_for(call->threads, conditions, kGrain / row + 1, [&](int64_t begin, int64_t end) {
     uint8_t mask[kBlock];
     for (int64_t i = begin; i < end; i += kBlock) {
@@ -82,7 +82,7 @@ void choose(T* dst, const uint8_t* mask, const T* x, T number, int64_t n) {
   }
 }
 
-// The same of an array and a number, which is in the array's place where `first`.
+// The same for an array and a scalar, which takes the array's place if `first`.
 template <class T, bool first>
 int where_number(const mx_call* call) {
   const mx_tensor& condition = call->in[0];

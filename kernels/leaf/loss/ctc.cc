@@ -1,6 +1,6 @@
-// "ctc_loss" (data, label[, lengths of the data][, lengths of the labels]): losses and their
-// gradients by the data. States of an alignment are labels with blanks before, between and behind;
-// the recursions over time work on vectors of states, in logarithms of doubles.
+// "ctc_loss" (data, label[, data lengths][, label lengths]): losses and their data gradients. The
+// states of an alignment are the labels with blanks before, between and after them; the recursions
+// over time work on vectors of states, in log space and double.
 #include "core/memory/scratch.h"
 #include "leaf/simd/math.h"
 #include "leaf/simd/runs.h"
@@ -40,7 +40,7 @@ double log_sum(double a, double b) {
   return log_sum(splat<VD>(a), splat<VD>(b), splat<VD>(kNever))[0];
 }
 
-// One sample. Rows of states have a vector of impossible ones on both sides.
+// One sample. Rows of states are padded by a vector of impossible states on both sides.
 template <class S>
 class Sample {
   typedef Sum<S> T;
@@ -85,7 +85,7 @@ class Sample {
     return possible_ ? -total_ : 0;
   }
 
-  // After `loss`.
+  // Call after `loss`.
   void gradient() {
     if (possible_) backward();
     for (int64_t t = possible_ ? counted_ : 0; t < p.steps; ++t) {
@@ -123,7 +123,7 @@ class Sample {
     }
   }
 
-  // The logarithms of the states' probabilities at a time.
+  // Compute the log-probabilities of the states at a time step.
   void emit(int64_t t) {
     const S* from = scores(t);
     T top = scalar_as<T>(from[0]);
@@ -141,7 +141,7 @@ class Sample {
     for (int64_t s = 0; s < states_; ++s) row[s] = (double)scalar_as<T>(from[class_[s]]) - all;
   }
 
-  // For each time the logarithms of the probabilities of the paths up to each state.
+  // For each time step, the log-probabilities of the paths up to each state.
   void forward() {
     clear(paths_, row_);
     for (int64_t s = 0; s < least(states_, 2); ++s) paths_[s] = emitted_[s];
@@ -157,7 +157,7 @@ class Sample {
     }
   }
 
-  // The same from each state on, and with both what is expected of the classes.
+  // The same from each state on; combined with those, the expected counts of the classes.
   void backward() {
     clear(left_, row_);
     clear(after_, row_);

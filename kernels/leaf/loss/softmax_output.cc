@@ -1,12 +1,12 @@
-// "softmax_output_grad" (result of the softmax, label): what the cross entropy asks of the softmax.
-// "svm_output_grad" (scores, label): what margins ask of scores.
+// "softmax_output_grad" (softmax result, label): gradient of the cross-entropy. "svm_output_grad"
+// (scores, label): gradient of the hinge losses.
 #include "leaf/simd/runs.h"
 #include "params/loss.gen.h"
 
 MX_LEAF_BEGIN
 namespace {
 
-// Labels are class numbers as floats; fractions are cut off.
+// Labels are class numbers as floats; fractions are truncated.
 template <class T>
 int64_t class_of(T label) {
   return (int64_t)label;
@@ -22,7 +22,7 @@ double scale_of(const mx_softmax_output_params& p, const S* labels) {
   return p.scale / (double)(valid ? valid : 1);
 }
 
-// One row with its one label.
+// One row with a single label.
 template <class S, class T>
 void row_gradient(const mx_softmax_output_params& p, const S* result, T label, T scale, S* out) {
   const int64_t hit = class_of(label);
@@ -90,7 +90,7 @@ int svm_output_grad(const mx_call* call) {
   S* out = data<S>(call->out[0]);
   const T margin = (T)p.margin, weight = (T)(p.linear ? p.weight : 2 * p.weight);
   const bool linear = p.linear;
-  const auto pushed = [=](auto x) {  // of a class that should score at most -margin
+  const auto pushed = [=](auto x) {  // gradient of a class whose score should be at most -margin
     const auto violation = x + margin;
     const auto none = violation - violation;
     return violation > 0 ? (linear ? none + weight : violation * weight) : none;

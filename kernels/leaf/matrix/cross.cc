@@ -1,10 +1,10 @@
-// "cross": products of vectors of three components, the last dimension of both inputs.
+// "cross": cross products of 3-vectors along the last dimension of both inputs.
 #include "leaf/leaf.h"
 
 MX_LEAF_BEGIN
 namespace {
 
-constexpr int64_t kGrain = 1024;  // vectors for which another thread pays
+constexpr int64_t kGrain = 1024;  // vectors that make another thread worthwhile
 
 template <class T>
 int cross(const mx_call* call) {

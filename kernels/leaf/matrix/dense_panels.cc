@@ -1,9 +1,8 @@
-// "fc_panels": dense layers over weights packed once, in panels of two vectors' width.
+// "fc_panels": dense layers with weights packed in panels of two vectors' width.
 //
-// Few rows meet weights that come from memory: a tile of the result stays in registers over a block
-// of k, while the tiles of all rows that share a panel ask for the next one, a line every few
-// steps. So memory is never waited for, and never asked for more lines than it can have on their
-// way.
+// With few rows the weights come from main memory: a tile of the result stays in registers over a
+// block of k, while the tiles of all rows that share a panel prefetch the next one, one line every
+// few steps. This hides memory latency without exceeding the number of lines in flight.
 //
 //     weights   | panel 0: k x width | panel 1 | ...          a block of a panel fits the first
 //     cache data      packed in panels of a tile's rows, all of k    a block of its columns the
@@ -22,7 +21,7 @@ typedef mx_fused_dense_params P;
 
 constexpr int kWidth = 2 * kLanes<float>;  // of a panel
 
-// What the tiles of one panel ask for beforehand: the lines of the next panel's block, one (or
+// Prefetching shared by the tiles of one panel: the lines of the next panel's block, one (or
 // `burst`) every `every` steps of k.
 struct Ahead {
   const char *next, *end;
@@ -38,16 +37,17 @@ struct Ahead {
   }
 };
 
-// How a tile begins and ends.
+// How a tile is initialised and finished.
 struct Ends {
   const float* bias;  // of its columns, or NULL
-  const float* more;  // added: rows as far apart as the result's, or NULL
-  bool last;          // of the blocks of k, after which the activation comes
+  const float* more;  // an addend with the result's row stride, or NULL
+  bool last;          // whether this is the last block of k, after which the activation is applied
   int act;
   float alpha, beta;
 };
 
-// Rows [0, R) of the result, or of its sum so far: a panel of data times a block of a panel.
+// Compute rows [0, R) of the result, or of its partial sum: a panel of data times a block of a
+// panel.
 template <int R>
 void panel_tile(int64_t depth, const float* a, const float* b, const Ends& ends, float* c,
                 int64_t ldc, int cols, Ahead* ahead) {
@@ -131,7 +131,7 @@ constexpr PanelTile kTiles[kTileRows] = {panel_tile<1>, panel_tile<2>, panel_til
                                          panel_tile<4>, panel_tile<5>, panel_tile<6>};
 #endif
 
-// The blocks of a layer's product, which depend on its extents and on the caches.
+// Block sizes of a layer's product, given its extents and the caches.
 struct Blocks {
   int tile_rows;
   int64_t depth, rows, cols;
@@ -140,8 +140,8 @@ struct Blocks {
     const int64_t cache = second_cache() / (int64_t)sizeof(float);
     tile_rows = tile_height(most_rows);
     depth = depth_of_block(p.depth);
-    // A quarter of the second cache for the block of data, another for the results that sums of
-    // the next block of k are added to.
+    // A quarter of the L2 cache for the block of data, another for the results that the next block
+    // of k adds to.
     int64_t most = cache / 4 / depth / tile_rows;
     most = (most < 6 ? 6 : most) * tile_rows;
     rows = balanced(most_rows, most, tile_rows);
@@ -159,7 +159,8 @@ struct Layer {
     return weights + column * p.depth + p0 * kWidth;
   }
 
-  // Rows [i0, i1) of columns [j0, j1), where j0 begins a panel; false when memory is out.
+  // Compute rows [i0, i1) of columns [j0, j1), where j0 is panel-aligned; false if memory is
+  // exhausted.
   bool part(int64_t i0, int64_t i1, int64_t j0, int64_t j1) const {
     const Blocks size(p, i1 - i0);
     float* panels =
@@ -218,10 +219,10 @@ struct Layer {
   }
 };
 
-// NULL, or why the kernel refuses.
+// The reason the kernel rejects a call, or NULL.
 const char* refusal(const P& p) {
-  if (p.rows == 1) return "a single row streams through weights as fast as they lie";
-  if (p.rows * p.hidden * p.depth < 1 << 18) return "too small for packed weights";
+  if (p.rows == 1) return "a single row is as fast with unpacked weights";
+  if (p.rows * p.hidden * p.depth < 1 << 18) return "too small to profit from packed weights";
   return nullptr;
 }
 
@@ -229,7 +230,7 @@ int64_t query(const mx_call* call, int32_t what) {
   const P& p = *(const P*)call->params;
   if (const char* reason = refusal(p)) return refused("fc_panels", reason, what);
   if (what == MX_QUERY_PACKED) return round_up(p.hidden, kWidth) * p.depth * (int64_t)sizeof(float);
-  return what == MX_QUERY_WORKSPACE ? 0 : 1;  // accepted; one layout
+  return what == MX_QUERY_WORKSPACE ? 0 : 1;  // accepted; there is a single layout
 }
 
 int fc_panels(const mx_call* call) {

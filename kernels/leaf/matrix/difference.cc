@@ -1,13 +1,13 @@
-// "difference": of neighbours along a dimension of (outer, extent, inner) arrays.
+// "difference": differences of neighbours along a dimension of (outer, extent, inner) arrays.
 #include "leaf/leaf.h"
 #include "params/indexing.gen.h"
 
 MX_LEAF_BEGIN
 namespace {
 
-constexpr int64_t kGrain = 4096;  // elements for which another thread pays
+constexpr int64_t kGrain = 4096;  // elements that make another thread worthwhile
 
-// Integers wrap, which C++ promises for unsigned ones only.
+// Wrapping subtraction of integers, which C++ defines only for unsigned ones.
 template <class T>
 int difference(const mx_call* call) {
   const auto& p = *static_cast<const mx_scan_params*>(call->params);

@@ -1,4 +1,4 @@
-// Matrix multiplication: the table of register tiles, whole arrays, and the kernels
+// Matrix multiplication: the table of register tiles, products of whole arrays, and the kernels
 // "gemm" (dot, batch_dot, linalg_gemm, linalg_gemm2) and "fully_connected".
 #include "leaf/matrix/gemm.h"
 
@@ -28,7 +28,7 @@ const TileTable<double>& tile_table(double) { return tiles_f64; }
 
 namespace {
 
-// c (n) = alpha * B x + beta * c for B (n x k), rows `stride` apart: one pass over B.
+// c (n) = alpha * B x + beta * c for B (n x k) with row stride `stride`: one pass over B.
 template <class T>
 void times_rows(int threads, int64_t n, int64_t k, T alpha, const T* x, const T* b, int64_t stride,
                 T beta, T* c) {
@@ -54,7 +54,7 @@ void times_rows(int threads, int64_t n, int64_t k, T alpha, const T* x, const T*
   });
 }
 
-// c (n) = alpha * x B + beta * c for B (k x n), rows `stride` apart: one pass over B.
+// c (n) = alpha * x B + beta * c for B (k x n) with row stride `stride`: one pass over B.
 template <class T>
 void times_columns(int threads, int64_t n, int64_t k, T alpha, const T* x, const T* b,
                    int64_t stride, T beta, T* c) {
@@ -80,7 +80,7 @@ void times_columns(int threads, int64_t n, int64_t k, T alpha, const T* x, const
   });
 }
 
-// The product of two vectors, in runs whose number depends on their length alone.
+// Dot product of two vectors, in runs whose number depends only on their length.
 template <class T>
 T inner_product(int threads, int64_t k, const T* x, const T* y) {
   constexpr int L = kLanes<T>, kSums = 8;
@@ -112,7 +112,7 @@ T inner_product(int threads, int64_t k, const T* x, const T* y) {
   return (T)sum;
 }
 
-// Products with a vector, whose elements must be contiguous; false when this is none.
+// Products with a contiguous vector; false if this is not one.
 template <class T>
 bool vector_product(int threads, const GemmShape& s, T alpha, const T* a, const T* b, T beta,
                     T* c) {
@@ -143,7 +143,7 @@ int gemm_arrays(int threads, const GemmShape& s, T alpha, const T* a, const T* b
   if (blas_gemm(threads, problem, alpha, a, b, beta, c)) return 0;
   const Matrix<T> left = {a, s.lda, s.transpose_a}, right = {b, s.ldb, !s.transpose_b};
   if (gemm(threads, s.m, s.n, s.k, alpha, left, right, beta, c, s.ldc)) return 0;
-  return mx_fail("out of memory in a matrix product");
+  return mx_fail("matrix product: out of memory");
 }
 
 template int gemm_arrays(int, const GemmShape&, float, const float*, const float*, float, float*);
@@ -160,7 +160,7 @@ struct Addend {
   bool shared;
 };
 
-// Start C for a product that will be added to it; returns the beta that the product needs.
+// Initialise C for a product that is added to it; returns the beta for the product.
 template <class T>
 T start(const Addend<T>& addend, bool add, int64_t rows, int64_t cols, T* out) {
   if (!addend.data) return add ? 1 : 0;
@@ -179,7 +179,8 @@ T start(const Addend<T>& addend, bool add, int64_t rows, int64_t cols, T* out) {
   return 1;
 }
 
-constexpr int64_t kSmall = 1 << 20;  // multiply-adds for which a pass over C is not nothing
+// Multiply-adds up to which a separate pass over C is noticeable.
+constexpr int64_t kSmall = 1 << 20;
 
 template <class T>
 int product(int threads, const GemmShape& s, double alpha, const T* a, const T* b,
@@ -188,7 +189,7 @@ int product(int threads, const GemmShape& s, double alpha, const T* a, const T* 
     const Matrix<T> left = {a, s.lda, s.transpose_a}, right = {b, s.ldb, !s.transpose_b};
     const bool ok = gemm_serial(s.m, s.n, s.k, (T)alpha, left, right, (T)0, out, s.n,
                                 (const T*)nullptr, addend.data);
-    return ok ? 0 : mx_fail("out of memory in a matrix product");
+    return ok ? 0 : mx_fail("matrix product: out of memory");
   }
   const T beta = start(addend, add, s.m, s.n, out);
   return gemm_arrays(threads, s, (T)alpha, a, b, beta, out);
@@ -203,7 +204,7 @@ void add_row(float* to, const S* from, double factor, int64_t n) {
   for (; j < n; ++j) to[j] += (float)factor * scalar_as<float>(from[j]);
 }
 
-// 16-bit types: the product is accumulated in float and rounded once.
+// 16-bit dtypes: the product is accumulated in float and rounded once.
 template <class S>
 int product_half(int threads, const GemmShape& s, double alpha, const S* a, const S* b,
                  const Addend<S>& addend, bool add, S* out) {
@@ -211,7 +212,7 @@ int product_half(int threads, const GemmShape& s, double alpha, const S* a, cons
   const Matrix<float, S> left = {a, s.lda, s.transpose_a}, right = {b, s.ldb, !s.transpose_b};
   if (s.m * s.n == 0) return 0;
   if (!sum || !gemm(threads, s.m, s.n, s.k, (float)alpha, left, right, 0.0f, sum, s.n))
-    return mx_fail("out of memory in a matrix product");
+    return mx_fail("matrix product: out of memory");
   parallel_for(threads, s.m, 1, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       float* row = sum + i * s.n;

@@ -1,14 +1,14 @@
 // Blocked matrix multiplication: C = alpha * A B + beta * C, for this ISA level.
 //
 // B is packed into panels of one or two vectors' width, A into panels of a few rows, and a tile of
-// C stays in registers while one A panel meets one B panel:
+// C stays in registers while one A panel is multiplied by one B panel:
 //
 //        B panel (kDepth x width, L1)
 //   A  [ ============================ ]
 //   p  | tile of C: rows x width      |    A block (kRows x kDepth) lives in L2
 //
-// An operand is anything that can pack itself, so convolution packs straight from the image.
-// The order of summation depends on k alone, never on the number of threads.
+// Operands pack themselves, so convolution packs directly from the image. The order of summation
+// depends only on k, not on the number of threads.
 #pragma once
 #include "core/memory/scratch.h"
 #include "leaf/simd/plane.h"
@@ -17,7 +17,7 @@
 MX_LEAF_BEGIN
 
 constexpr int kTileRows =
-    MX_ISA_LEVEL >= 4 ? 14 : 6;            // with two vectors a row: what registers hold
+    MX_ISA_LEVEL >= 4 ? 14 : 6;            // limited by the registers, with two vectors per row
 constexpr int64_t kDepth = 256;            // k of a block
 constexpr int64_t kRows = 12 * kTileRows;  // rows of an A block
 constexpr int64_t kCols = 1024;            // columns of a B block
@@ -28,7 +28,7 @@ constexpr int64_t kUnpackedSize = 16384;  // up to here A is, when it meets few 
 // --- operands --------------------------------------------------------------------------------
 
 // Transpose L elements (`some`: the first `cols`) of each of `rows` rows into columns `width`
-// apart; missing rows become zeros.
+// apart; missing rows are filled with zeros.
 template <class T, class S, bool some>
 inline void move_square(T* dst, int width, const S* src, int64_t stride, int rows, int cols) {
   if constexpr (!some && sizeof(S) == 4) return transpose_square<float>(dst, width, src, stride);
@@ -50,13 +50,13 @@ inline void move_square(T* dst, int width, const S* src, int64_t stride, int row
 }
 
 // dst[p * width + i] = src(i, p) for i < count and p < depth, zero for count <= i < width, where
-// src(i, p) lies at src[i * stride + p]. Writes up to a vector beyond the last element.
+// src(i, p) is src[i * stride + p]. Writes up to a vector past the last element.
 template <class T, class S>
 inline void pack_transposed(T* dst, int width, const S* src, int64_t stride, int count,
                             int64_t depth) {
   constexpr int L = kLanes<T>;
-  // Vectors of a narrow piece spill over the start of the next row, which is written after them:
-  // pieces therefore go from the last to the first.
+  // Vectors of a narrow piece overflow into the next row, which is written after them: therefore
+  // pieces are processed from last to first.
   for (int i0 = (width - 1) / L * L; i0 >= 0; i0 -= L) {
     const int rows = count - i0 < L ? (count - i0 < 0 ? 0 : count - i0) : L;
     const S* from = src + i0 * stride;
@@ -79,14 +79,14 @@ inline void pack_transposed(T* dst, int width, const S* src, int64_t stride, int
 }
 
 // dst[p * width + i] = src[p * stride + i] for i < count, zero for count <= i < width. Writes up to
-// a vector beyond the last element.
+// a vector past the last element.
 template <class T, class S>
 inline void pack_rows(T* dst, int width, const S* src, int64_t stride, int count, int64_t depth) {
   constexpr int L = kLanes<T>;
   const int pieces = ceil_div(count, L);
   int64_t p = 0;
   if (count == width) {
-    // As long as whole vectors stay inside the source; what they spill is written after them.
+    // As long as whole vectors stay inside the source; their overflow is overwritten.
     const int64_t last = (depth - 1) * stride + count - pieces * L;
     for (; p < depth && p * stride <= last; ++p) {
       for (int w = 0; w < pieces; ++w) {
@@ -100,8 +100,8 @@ inline void pack_rows(T* dst, int width, const S* src, int64_t stride, int count
   }
 }
 
-// A matrix in memory. i runs along the side that panels split (rows of A, columns of B) and p along
-// k: element (i, p) is data[p * stride + i] when i is contiguous, else data[i * stride + p].
+// A matrix in memory. i runs along the side split into panels (rows of A, columns of B) and p along
+// k: element (i, p) is data[p * stride + i] if i is contiguous, else data[i * stride + p].
 template <class T, class S = T>
 struct Matrix {
   const S* data;
@@ -118,14 +118,14 @@ struct Matrix {
   Matrix from(int64_t i) const {
     return {data + (i_contiguous ? i : i * stride), stride, i_contiguous};
   }
-  // The panel at (i, p) where it lies, when it needs no packing (rows `stride` apart), or NULL.
+  // Pointer to the panel at (i, p) if it needs no packing (row stride `stride`), else NULL.
   const T* in_place(int64_t i, int64_t p) const {
     if constexpr (sizeof(S) == sizeof(T)) {
       if (i_contiguous) return data + p * stride + i;
     }
     return nullptr;
   }
-  // The row from (i, p) on where it lies, when k is contiguous, or NULL.
+  // Pointer to the row from (i, p) on if k is contiguous, else NULL.
   const T* row_in_place(int64_t i, int64_t p) const {
     if constexpr (sizeof(S) == sizeof(T)) {
       if (!i_contiguous) return data + i * stride + p;
@@ -143,11 +143,11 @@ constexpr bool is_matrix<Matrix<T, S>> = true;
 template <class T>
 struct Scale {
   T alpha, beta;
-  const T* rows;     // one number to add to each row, or NULL
-  const T* columns;  // one number to add to each column, or NULL
+  const T* rows;     // a summand for each row, or NULL
+  const T* columns;  // a summand for each column, or NULL
 };
 
-// c (rows x cols) = alpha * sums + rows + columns + beta * c: products with factors are rare.
+// c (rows x cols) = alpha * sums + rows + columns + beta * c: for the rare products with factors.
 template <class T>
 void finish_scaled(const T* sums, int64_t width, const Scale<T>& scale, T* c, int64_t ldc, int rows,
                    int cols) {
@@ -161,7 +161,7 @@ void finish_scaled(const T* sums, int64_t width, const Scale<T>& scale, T* c, in
 }
 
 // C tile (R rows, `cols` of W vectors) = alpha * A panel * B panel + rows + columns + beta * C. The
-// panel of A is packed, or R rows `a_step` apart.
+// A panel is packed, or consists of R rows `a_step` apart.
 template <class T, int R, int W, bool packed>
 void tile(int64_t depth, const T* a, int64_t a_step, const T* b, int64_t b_step,
           const Scale<T>* scale, T* c, int64_t ldc, int cols) {
@@ -172,7 +172,7 @@ void tile(int64_t depth, const T* a, int64_t a_step, const T* b, int64_t b_step,
   const T* columns = scaled ? nullptr : scale->columns;
   const T* rows = scaled ? nullptr : scale->rows;
   Vec<T> acc[R][W];
-  // What is read and written at the end comes from afar, while the sums are made.
+  // Prefetch what is read and written at the end.
   for (int r = 0; r < R; ++r) {
     __builtin_prefetch(c + r * ldc, 1);
     if (W > 1) __builtin_prefetch(c + r * ldc + L, 1);
@@ -197,7 +197,7 @@ void tile(int64_t depth, const T* a, int64_t a_step, const T* b, int64_t b_step,
       for (int w = 0; w < W; ++w) acc[r][w] += splat<Vec<T>>(rows[r]);
     }
   }
-  const T* triple[(R + 2) / 3];  // rows 0, 3, 6...: few enough pointers for the registers
+  const T* triple[(R + 2) / 3];  // rows 0, 3, 6, ...: few enough pointers for the registers
   triple[0] = a;
   for (int i = 1; i < (R + 2) / 3; ++i) triple[i] = triple[i - 1] + 3 * a_step;
   for (int64_t p = 0; p < depth; ++p, a += R, b += b_step) {
@@ -242,15 +242,15 @@ template <class T>
 using Tile = void (*)(int64_t, const T*, int64_t, const T*, int64_t, const Scale<T>*, T*, int64_t,
                       int);
 
-// The tile of R rows and W vectors is at [packed][R - 1][W - 1].
+// Function table: R rows and W vectors are at [packed][R - 1][W - 1].
 template <class T>
 using TileTable = Tile<T>[2][kTileRows][2];
 const TileTable<float>& tile_table(float);
 const TileTable<double>& tile_table(double);
 
-// --- the loops around it ---------------------------------------------------------------------
+// --- the loops around the tiles ----------------------------------------------------------------
 
-// The size of equal blocks of at most `most` that cover n, a multiple of `unit`.
+// The size of equal blocks that cover n, at most `most` and a multiple of `unit`.
 inline int64_t balanced(int64_t n, int64_t most, int64_t unit) {
   if (n <= unit) return unit;
   if (n <= most) return round_up(n, unit);
@@ -262,7 +262,7 @@ inline int64_t balanced(int64_t n, int64_t most, int64_t unit) {
 inline int tile_height(int64_t m) { return (int)(m <= kTileRows ? m : balanced(m, kTileRows, 1)); }
 inline int64_t depth_of_block(int64_t k) { return k <= kDepth ? k : balanced(k, kDepth, 1); }
 
-// All panels of an A (m x k) that serves several products, packed beforehand.
+// All panels of an A (m x k) that is used in several products, packed in advance.
 template <class T>
 struct Packed {
   const T* data;
@@ -289,9 +289,9 @@ Packed<T> pack_all(T* dst, const A& a, int64_t m, int64_t k) {
   return {dst, m};
 }
 
-// C (m x n, rows ldc apart) = alpha * A B + beta * C on the calling thread, plus row_add[i] in row
-// i and column_add[j] in column j if given. With beta 0, C is not read. False when scratch memory
-// is out.
+// C (m x n, row stride ldc) = alpha * A B + beta * C on the calling thread, plus row_add[i] in row
+// i and column_add[j] in column j if given. With beta 0, C is not read. False if scratch memory is
+// exhausted.
 template <class T, class A, class B>
 bool gemm_serial(int64_t m, int64_t n, int64_t k, T alpha, const A& a, const B& b, T beta, T* c,
                  int64_t ldc, const T* row_add = nullptr, const T* column_add = nullptr) {
@@ -310,7 +310,7 @@ bool gemm_serial(int64_t m, int64_t n, int64_t k, T alpha, const A& a, const B& 
   const int tile_rows = tile_height(m);
   const int64_t block_rows = balanced(m, kRows / kTileRows * tile_rows, tile_rows);
   const int64_t block_depth = depth_of_block(k);
-  // Each panel of B is packed once for all rows: few rows do not repay it.
+  // Each panel of B is packed once for all rows, which does not pay for few rows.
   const int64_t few = k * n <= kUnpackedSize ? 2 * kUnpackedRows : kUnpackedRows;
   const bool pack_b = m > few || !b.in_place(0, 0);
   const T* a_rows = nullptr;
@@ -318,7 +318,7 @@ bool gemm_serial(int64_t m, int64_t n, int64_t k, T alpha, const A& a, const B& 
   if constexpr (is_matrix<A>) {
     if (m * k <= kUnpackedSize && n <= 4 * kWidth) a_rows = a.row_in_place(0, 0), a_step = a.stride;
   }
-  // Where a block of columns does not cost packing A again, it is one panel, in the first cache.
+  // If repacking A costs nothing, a block of columns is a single panel, in the L1 cache.
   const int64_t most_cols = a_rows ? kWidth : kCols;
   const int64_t block_cols = n <= most_cols ? round_up(n, L) : balanced(n, most_cols, kWidth);
   const int64_t a_size = is_packed<A> || a_rows ? 0 : block_rows * block_depth;
@@ -372,8 +372,8 @@ bool gemm_serial(int64_t m, int64_t n, int64_t k, T alpha, const A& a, const B& 
   return true;
 }
 
-// How many ways a team splits the rows (out[0]) and columns (out[1]) of C so that the least is
-// packed twice.
+// Numbers of parts a team splits the rows (out[0]) and columns (out[1]) of C into, minimising
+// repeated packing.
 template <class T>
 inline void split_team(int threads, int64_t m, int64_t n, int out[2]) {
   double best = -1;
@@ -383,7 +383,7 @@ inline void split_team(int threads, int64_t m, int64_t n, int out[2]) {
     if (r * c != threads) continue;
     const double rows = (double)round_up(ceil_div(m, r), 1),
                  cols = (double)round_up(ceil_div(n, c), kLanes<T>);
-    // Work of the busiest thread in multiply-adds, plus what it packs at about ten of them each.
+    // Multiply-adds of the busiest thread, plus its packing at about ten each.
     const double cost = rows * cols + 10 * (rows + cols);
     if (best < 0 || cost < best) {
       best = cost;
@@ -416,7 +416,7 @@ bool gemm(int threads, int64_t m, int64_t n, int64_t k, T alpha, const A& a, con
   return ok;
 }
 
-// Row-major C = alpha * op(A) op(B) + beta * C over arrays in memory, by the opened BLAS where that
+// Row-major C = alpha * op(A) op(B) + beta * C over arrays in memory, by the opened BLAS if that
 // pays and by the loops above otherwise. 0, or -1 with an error text.
 struct GemmShape {
   bool transpose_a, transpose_b;

@@ -1,4 +1,4 @@
-// "kron": every element of a matrix times all of another, as blocks.
+// "kron": Kronecker products of matrices.
 #include "leaf/leaf.h"
 #include "params/matrix.gen.h"
 

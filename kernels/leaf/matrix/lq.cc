@@ -1,8 +1,9 @@
-// "lq" (wide matrices -> Q, L): factors A = L Q with a lower triangular L and orthonormal rows of
-// Q, by Householder reflections with LAPACK's signs.
+// "lq" (matrices with rows <= columns -> Q, L): factors A = L Q with lower triangular L and
+// orthonormal rows of Q, by Householder reflections with LAPACK's signs.
 //
-// Reflections H = I - tau v v^T of a block of rows are joined, H H' ... = I - V^T S V with rows of
-// V and a triangular S (the compact WY form), so that other rows meet them as products of matrices.
+// The reflections H = I - tau v v^T of a block of rows are combined as H H' ... = I - V^T S V with
+// the v as rows of V and a triangular S (the compact WY form), and applied to other rows by matrix
+// products.
 #include "leaf/matrix/gemm.h"
 #include "leaf/matrix/teams.h"
 #include "leaf/simd/runs.h"
@@ -11,12 +12,12 @@
 MX_LEAF_BEGIN
 namespace {
 
-constexpr int64_t kBlock = 32;  // reflections of a block
+constexpr int64_t kBlock = 32;  // reflections per block
 
-// What one matrix needs besides itself.
+// Workspace of one matrix.
 template <class T>
 struct Buffers {
-  T *a, *v, *products, *combined;  // the factored matrix, a block's V, and what meets it
+  T *a, *v, *products, *combined;  // the factored matrix, a block's V, and products with it
   T tau[kBlock], s[kBlock][kBlock];
 
   static size_t bytes(int64_t m, int64_t n) {
@@ -31,8 +32,8 @@ T dot(const T* x, const T* y, int64_t n) {
   return (T)sum_run<T>(n, [](auto a, auto b) { return a * b; }, x, y);
 }
 
-// The reflection that leaves of a row its first element only: the row becomes that element and v
-// behind it, whose first element is 1. Returns tau.
+// The reflection that reduces a row to its first element: the row becomes that element followed by
+// v, whose implicit first element is 1. Returns tau.
 template <class T>
 T reflect(T* row, int64_t n) {
   const T rest = n > 1 ? dot(row + 1, row + 1, n - 1) : 0;
@@ -45,7 +46,7 @@ T reflect(T* row, int64_t n) {
   return tau;
 }
 
-// V of the reflections in rows [first, first + size) and S; columns count from `first`.
+// V of the reflections in rows [first, first + size), and S; columns count from `first`.
 template <class T>
 void join(Buffers<T>& buffers, int64_t n, int64_t first, int64_t size) {
   const int64_t width = n - first;
@@ -92,7 +93,8 @@ bool apply(Buffers<T>& buffers, int threads, T* rows, int64_t count, int64_t n, 
               Matrix<T>{buffers.v, width, true}, (T)1, rows, n);
 }
 
-// buffers.a (m x n) becomes L and the reflections, q orthonormal rows; false when memory is out.
+// Replace buffers.a (m x n) by L and the reflections, and q by orthonormal rows; false if memory is
+// exhausted.
 template <class T>
 bool factor(Buffers<T>& buffers, int threads, int64_t m, int64_t n, T* taus, T* q) {
   for (int64_t first = 0; first < m; first += kBlock) {

@@ -1,9 +1,8 @@
-// Square matrices by their LU factors with row exchanges: "det" and "slogdet" (matrices) give
+// LU factorisation of square matrices with partial pivoting: "det" and "slogdet" (matrices) give
 // determinants, or their signs and the logarithms of their magnitudes; "inverse" and
-// "inverse_or_zero" (matrices) give inverses, where there is none an error or zeros.
+// "inverse_or_zero" (matrices) give inverses, and for singular matrices an error or zeros.
 //
-// Blocks of columns are factored one after the other; what they change to their right is a product
-// of matrices.
+// Blocks of columns are factored in turn; the update to their right is a matrix product.
 #include "leaf/matrix/gemm.h"
 #include "leaf/matrix/teams.h"
 #include "params/matrix.gen.h"
@@ -12,9 +11,9 @@ MX_LEAF_BEGIN
 namespace {
 
 constexpr int64_t kBlock = 32;   // columns factored at a time
-constexpr int64_t kStrip = 256;  // columns of right sides that are solved at a time
+constexpr int64_t kStrip = 256;  // columns of right-hand sides solved at a time
 
-// row -= factor * other
+// row -= factor * other.
 template <class T>
 MX_INLINE void subtract(T* row, T factor, const T* other, int64_t n) {
   constexpr int L = kLanes<T>;
@@ -28,13 +27,14 @@ MX_INLINE void subtract(T* row, T factor, const T* other, int64_t n) {
   }
 }
 
-// A matrix that becomes its factors: U with the diagonal above, L below, whose diagonal is ones.
+// A matrix replaced by its factors: U including the diagonal, and L below, with an implicit unit
+// diagonal.
 template <class T>
 struct Factors {
   T* a;
   int64_t n;
-  int64_t* order;  // the row of the matrix that row i of the factors came from; may be NULL
-  int sign = 1;    // of the exchanges
+  int64_t* order;  // the original row of each row of the factors; may be NULL
+  int sign = 1;    // of the permutation
   bool regular = true;
 
   T* at(int64_t i, int64_t j) const { return a + i * n + j; }
@@ -57,7 +57,7 @@ struct Factors {
     sign = -sign;
   }
 
-  // The block of columns [first, last), from row `first` down.
+  // Factor the block of columns [first, last), from row `first` down.
   void factor_columns(int64_t first, int64_t last) {
     for (int64_t j = first; j < last; ++j) {
       int64_t pivot = j;
@@ -78,7 +78,7 @@ struct Factors {
     }
   }
 
-  // False when scratch memory is out.
+  // Factor the matrix; false if scratch memory is exhausted.
   bool make(int threads) {
     for (int64_t i = 0; order && i < n; ++i) order[i] = i;
     for (int64_t first = 0; first < n; first += kBlock) {
@@ -93,7 +93,7 @@ struct Factors {
     return true;
   }
 
-  // Rows [first, last) of columns [begin, end) of x, solved for L's block there.
+  // Solve rows [first, last) of columns [begin, end) of x with L's block there.
   void forward(int64_t first, int64_t last, T* x, int64_t begin, int64_t end) const {
     for (int64_t j = begin; j < end; j += kStrip) {
       for (int64_t i = first + 1; i < last; ++i) {
@@ -102,7 +102,7 @@ struct Factors {
       }
     }
   }
-  // The same for U's.
+  // The same with U's block.
   void backward(int64_t first, int64_t last, T* x) const {
     for (int64_t j = 0; j < n; j += kStrip) {
       const int64_t width = least(kStrip, n - j);
@@ -115,7 +115,7 @@ struct Factors {
     }
   }
 
-  // x becomes the inverse; false when scratch memory is out.
+  // x becomes the inverse; false if scratch memory is exhausted.
   bool invert(int threads, T* x) const {
     memset(x, 0, (size_t)(n * n) * sizeof(T));
     for (int64_t i = 0; i < n; ++i) x[i * n + order[i]] = 1;
@@ -139,7 +139,7 @@ struct Factors {
   }
 };
 
-// body(number of the matrix, its factors) for each; false when scratch memory is out.
+// Call body(index of the matrix, its factors) for each; false if scratch memory is exhausted.
 template <class T, class Body>
 bool each_matrix(const mx_call* call, bool ordered, const Body& body) {
   const auto& p = *(const mx_matrices_params*)call->params;
@@ -161,7 +161,7 @@ bool each_matrix(const mx_call* call, bool ordered, const Body& body) {
 template <class T>
 int det(const mx_call* call) {
   const bool ok = each_matrix<T>(call, false, [&](int, int64_t b, const Factors<T>& factors) {
-    // Fraction and exponent apart: products of some of the factors may be out of range.
+    // Mantissa and exponent are kept separately: partial products may overflow.
     double product = factors.sign;
     int64_t exponent = 0;
     for (int64_t i = 0; i < factors.n; ++i) {

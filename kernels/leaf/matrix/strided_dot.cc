@@ -1,4 +1,4 @@
-// Products of matrices that lie anywhere in longer rows, such as the heads of attention.
+// Products of matrices embedded in longer rows, such as the heads of attention.
 #include <cstring>
 
 #include "leaf/matrix/gemm.h"
@@ -8,9 +8,9 @@ MX_LEAF_BEGIN
 namespace {
 
 typedef mx_strided_dot_params P;
-constexpr int64_t kMoved = 1 << 14;  // elements that a thread clears or copies at least
+constexpr int64_t kMoved = 1 << 14;  // minimum number of elements that a thread clears or copies
 
-// What the products leave: the third input's elements, or zeros.
+// Initialise the output that products are added to: with the third input's elements, or zeros.
 template <class T>
 void start_output(const mx_call* call, const P& p, T* out) {
   const T* base = p.base ? data<T>(call->in[2]) : nullptr;
@@ -31,7 +31,7 @@ int strided_dot(const mx_call* call) {
   const T *lhs = data<T>(call->in[p.lhs]), *rhs = data<T>(call->in[p.rhs]);
   T* out = data<T>(call->out[0]);
   start_output(call, p, out);
-  // With fewer matrices than threads can share evenly, rows are shared as well.
+  // If there are too few matrices to share evenly, rows are distributed as well.
   const int64_t matrices = p.outer * p.inner, shares = 4 * call->threads;
   const int64_t most = call->threads > 1 && matrices < shares ? matrices * p.m / shares : p.m;
   const int64_t rows = balanced(p.m, most < kTileRows ? kTileRows : most, kTileRows);
@@ -52,7 +52,7 @@ int strided_dot(const mx_call* call) {
       }
     }
   });
-  return ok ? 0 : mx_fail("out of memory in a matrix product");
+  return ok ? 0 : mx_fail("matrix product: out of memory");
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// How a team shares `batch` matrices: by matrices, or within each.
+// Distribution of `batch` matrices over a team: by matrices, or within each.
 #pragma once
 #include "leaf/leaf.h"
 

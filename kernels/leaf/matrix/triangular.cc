@@ -1,9 +1,8 @@
-// Triangular matrices: "trsm" (matrices, right sides) solves systems, "potrf" (symmetric matrices)
-// gives Cholesky factors, "potri" (factors) inverts their products with their transposes. Upper
-// triangles are read, and written, as lower ones of the transposed matrices.
+// Triangular matrices: "trsm" (matrices, right-hand sides) solves systems, "potrf" (symmetric
+// matrices) gives Cholesky factors, "potri" (factors) inverts their products with their transposes.
+// Upper triangles are read, and written, as lower ones of the transposed matrices.
 //
-// Blocks of unknowns are solved one after the other; what the known ones contribute is a product of
-// matrices.
+// Blocks of unknowns are solved in turn; the contribution of the known ones is a matrix product.
 #include "leaf/matrix/gemm.h"
 #include "leaf/matrix/teams.h"
 #include "leaf/simd/math.h"
@@ -12,15 +11,15 @@
 MX_LEAF_BEGIN
 namespace {
 
-constexpr int64_t kUnknowns = 32;  // of a block
+constexpr int64_t kUnknowns = 32;  // per block
 
-// The matrix of a system with unknowns as rows: element (i, k) says how much unknown k counts in
-// equation i. Nothing is above the diagonal (`forward`), or below it.
+// The matrix of a system with unknowns as rows: element (i, k) is the coefficient of unknown k in
+// equation i. It is lower triangular (`forward`) or upper triangular.
 template <class T>
 struct Triangle {
   const T* data;
   int64_t n, stride;
-  bool flipped, forward;  // flipped: (i, k) lies at data[k * stride + i]
+  bool flipped, forward;  // flipped: (i, k) is data[k * stride + i]
 
   int64_t at(int64_t i, int64_t k) const { return flipped ? k * stride + i : i * stride + k; }
   Matrix<T> from(int64_t i, int64_t k) const { return {data + at(i, k), stride, flipped}; }
@@ -32,14 +31,14 @@ struct Triangle {
   }
 };
 
-// A block of a system in the order in which its unknowns are found.
+// A block of a system, in the order in which its unknowns are solved.
 template <class T>
 struct Block {
-  static constexpr int kWide = 2 * kLanes<T>;  // right sides that are solved at once
+  static constexpr int kRightSides = 2 * kLanes<T>;  // right-hand sides solved together
   int64_t first, size;
   bool forward;
   T matrix[kUnknowns][kUnknowns];
-  alignas(kVecBytes) T x[kUnknowns][kWide];
+  alignas(kVecBytes) T x[kUnknowns][kRightSides];
 
   Block(const Triangle<T>& a, int64_t first, int64_t size)
       : first(first), size(size), forward(a.forward) {
@@ -47,7 +46,7 @@ struct Block {
       for (int64_t k = 0; k <= i; ++k) matrix[i][k] = a.data[a.at(number(i), number(k))];
     }
   }
-  // The unknown that is found as the i-th.
+  // Index of the i-th unknown to be solved.
   int64_t number(int64_t i) const { return first + (forward ? i : size - 1 - i); }
 
   void substitute() {
@@ -64,21 +63,21 @@ struct Block {
     }
   }
 
-  // Unknowns are rows of `rows`, whose columns [begin, end) are solved.
+  // Solve columns [begin, end) of `rows`, whose rows are the unknowns.
   void solve_columns(T* rows, int64_t stride, int64_t begin, int64_t end) {
-    for (int64_t j = begin; j < end; j += kWide) {
-      const size_t bytes = (size_t)least(kWide, end - j) * sizeof(T);
+    for (int64_t j = begin; j < end; j += kRightSides) {
+      const size_t bytes = (size_t)least(kRightSides, end - j) * sizeof(T);
       if (bytes < sizeof x[0]) memset(x, 0, sizeof x);
       for (int64_t i = 0; i < size; ++i) memcpy(x[i], rows + number(i) * stride + j, bytes);
       substitute();
       for (int64_t i = 0; i < size; ++i) memcpy(rows + number(i) * stride + j, x[i], bytes);
     }
   }
-  // Unknowns are columns of `rows`, of which rows [begin, end) are solved.
+  // Solve rows [begin, end) of `rows`, whose columns are the unknowns.
   void solve_rows(T* rows, int64_t stride, int64_t begin, int64_t end) {
-    for (int64_t j = begin; j < end; j += kWide) {
-      const int64_t n = least(kWide, end - j);
-      if (n < kWide) memset(x, 0, sizeof x);
+    for (int64_t j = begin; j < end; j += kRightSides) {
+      const int64_t n = least(kRightSides, end - j);
+      if (n < kRightSides) memset(x, 0, sizeof x);
       for (int64_t r = 0; r < n; ++r) {
         const T* row = rows + (j + r) * stride;
         for (int64_t i = 0; i < size; ++i) x[i][r] = row[number(i)];
@@ -92,7 +91,7 @@ struct Block {
   }
 };
 
-// Solve for some of the right sides, in place: columns [begin, end) of `x`, or its rows.
+// Solve for some of the right-hand sides, in place: columns [begin, end) of `x`, or its rows.
 template <class T>
 bool solve(const Triangle<T>& a, bool by_rows, T* x, int64_t stride, int64_t begin, int64_t end) {
   const int64_t blocks = ceil_div(a.n, kUnknowns);
@@ -120,12 +119,12 @@ bool solve(const Triangle<T>& a, bool by_rows, T* x, int64_t stride, int64_t beg
   return true;
 }
 
-// solve() for `count` right sides, which a team shares.
+// solve() for `count` right-hand sides, shared by a team.
 template <class T>
 bool solve_all(int threads, const Triangle<T>& a, bool by_rows, T* x, int64_t stride,
                int64_t count) {
   bool ok = true;
-  parallel_for(threads, count, Block<T>::kWide, [&](int64_t begin, int64_t end) {
+  parallel_for(threads, count, Block<T>::kRightSides, [&](int64_t begin, int64_t end) {
     if (!solve(a, by_rows, x, stride, begin, end)) ok = false;
   });
   return ok;
@@ -156,7 +155,7 @@ int trsm(const mx_call* call) {
   return ok ? 0 : -1;
 }
 
-// The factor of a block on the diagonal; false when there is none.
+// Factor a block on the diagonal; false if it is not positive definite.
 template <class T>
 bool factor_block(T* block, int64_t stride, int64_t size) {
   for (int64_t i = 0; i < size; ++i) {
@@ -177,7 +176,7 @@ bool factor_block(T* block, int64_t stride, int64_t size) {
   return true;
 }
 
-// The lower triangle of `a` becomes its factor. 0; 1: there is none; -1: out of memory.
+// Replace the lower triangle of `a` by its factor. 0; 1: not positive definite; -1: out of memory.
 template <class T>
 int factor(int threads, T* a, int64_t n) {
   for (int64_t first = 0; first < n; first += kUnknowns) {
@@ -194,7 +193,7 @@ int factor(int threads, T* a, int64_t n) {
   return 0;
 }
 
-// Turns a lower triangular matrix into an upper one.
+// Transpose a lower triangular matrix into an upper one.
 template <class T>
 void transpose(T* matrix, int64_t n) {
   for (int64_t i = 0; i < n; ++i) {

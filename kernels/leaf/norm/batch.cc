@@ -1,12 +1,12 @@
 // Batch normalisation of (outer, channels, inner) arrays: "batch_norm" (data, gamma, beta,
 // moving_mean, moving_var -> output, mean, inverse) and "batch_norm_grad" (gradient, data, gamma,
-// mean, inverse, moving_mean, moving_var -> data, gamma, beta). Vectors have the type of the sums.
+// mean, inverse, moving_mean, moving_var -> data, gamma, beta). Vectors have the accumulation type.
 //
-// "batch_norm_relu", "batch_norm_relu6" and their "_grad" (.., beta) limit what comes out; the
-// backward pass computes again where it was within the limits.
+// "batch_norm_relu", "batch_norm_relu6" and their "_grad" (.., beta) clip the output; the backward
+// pass recomputes where it was within the limits.
 //
-// Where inner > 1 a channel is a few long runs, and one thread does all of it while it is in the
-// cache. Where inner is 1 a row holds all channels, and a thread sums a range of columns.
+// If inner > 1, a channel consists of a few long runs and is processed by one thread while it is in
+// the cache. If inner is 1, a row holds all channels, and each thread sums a range of columns.
 #include <type_traits>
 
 #include "core/memory/scratch.h"
@@ -22,20 +22,20 @@ struct Batch {
   typedef Sum<S> T;
   const mx_batch_norm_params& p;
   const mx_call* call;
-  double count;  // elements of a channel
+  double count;  // elements per channel
 
   explicit Batch(const mx_call* c)
       : p(*(const mx_batch_norm_params*)c->params),
         call(c),
         count((double)(p.outer * p.inner > 0 ? p.outer * p.inner : 1)) {}
-  // body(first element) for every run of a channel
+  // Call body(first element) for every run of a channel.
   template <class Body>
   void each_run(int64_t channel, const Body& body) const {
     for (int64_t n = 0; n < p.outer; ++n) body((n * p.channels + channel) * p.inner);
   }
 };
 
-// Sums of columns: sums[i] = sum over rows of f(src[row][i]...), in double at intervals.
+// Column sums: sums[i] = sum over rows of f(src[row][i]...), flushed to double at intervals.
 template <class T, class F, class... P>
 void sum_columns(double* sums, T* partial, int64_t rows, int64_t n, int64_t stride, const F& f,
                  const P*... src) {
@@ -48,7 +48,7 @@ void sum_columns(double* sums, T* partial, int64_t rows, int64_t n, int64_t stri
   }
 }
 
-// The mean and 1 / sqrt(var + eps) of the channels in [begin, end).
+// Mean and 1 / sqrt(var + eps) of channels [begin, end).
 template <class S, class T>
 void batch_statistics(const Batch<S>& b, int64_t begin, int64_t end, T* mean, T* inverse,
                       double* sums, T* partial) {
@@ -96,7 +96,7 @@ int batch_norm(const mx_call* call) {
   S* out = data<S>(call->out[0]);
   const bool rows = p.inner == 1;
   bool ok = true;
-  // Callers who want no statistics give no memory for them.
+  // Statistics that the caller does not want have no memory of their own.
   T* own = (T*)scratch(kSharedSlot, (size_t)(3 * p.channels) * sizeof(T));
   if (!own && p.channels) return -1;
   if (!mean) mean = own;
@@ -138,7 +138,7 @@ int batch_norm(const mx_call* call) {
   return 0;
 }
 
-// dx = scale * (g - shift - (x - mean) * slope), for the gradients g that pass the limits.
+// dx = scale * (g - shift - (x - mean) * slope), for the gradients g within the limits.
 template <class S, class Act>
 struct Backward : Batch<S> {
   typedef Sum<S> T;
@@ -151,7 +151,7 @@ struct Backward : Batch<S> {
   S* out;
   T *scale, *shift, *slope;
 
-  // `own`: memory for 4 numbers of each channel.
+  // `own`: memory for 4 values per channel.
   Backward(const mx_call* c, T* own)
       : Batch<S>(c),
         gradient(data<S>(c->in[0])),
@@ -170,12 +170,12 @@ struct Backward : Batch<S> {
       running[i] = (T)(1 / __builtin_sqrt(variance[i] + p.eps));
     inverse = running;
   }
-  // Limits are for images.
+  // Limits are only used with images.
   bool rows() const { return p.inner == 1 && !limited; }
   T beta(int64_t c) const { return limited ? data<T>(call->in[7])[c] : 0; }
 
-  // Of each channel in [begin, end): the sum of gradients, and that of their products with the
-  // distances from the mean.
+  // For each channel in [begin, end), sum the gradients and their products with the deviations from
+  // the mean.
   void sum_rows(int64_t begin, int64_t end, double* sums, double* products, T* partial) const {
     const int64_t columns = end - begin;
     sum_columns(
@@ -208,7 +208,8 @@ struct Backward : Batch<S> {
     });
   }
 
-  // Gradients of gamma and beta, the moving statistics, and what the data's gradient is made with.
+  // Compute the gradients of gamma and beta, the moving statistics, and the coefficients of the
+  // data gradient.
   void finish(int64_t c, double sum, double product) const {
     const double inv = inverse[c];
     if (call->out[1].data) data<T>(call->out[1])[c] = p.fix_gamma ? 0 : (T)(product * inv);

@@ -1,10 +1,10 @@
-// Batch normalisation, by the statistics of the batch, of blocked arrays (batch, channels / B,
-// spatial..., B): "blocked_batch_norm" (data, gamma, beta, moving_mean, moving_var -> output, mean,
-// inverse) and "blocked_batch_norm_grad" (gradient, data, gamma, mean, inverse, moving_mean,
-// moving_var[, beta] -> data, gamma, beta); with "_relu" or "_relu6" they limit what comes out.
+// Training-mode batch normalisation of blocked arrays (batch, channels / B, spatial..., B):
+// "blocked_batch_norm" (data, gamma, beta, moving_mean, moving_var -> output, mean, inverse) and
+// "blocked_batch_norm_grad" (gradient, data, gamma, mean, inverse, moving_mean, moving_var[, beta]
+// -> data, gamma, beta); the "_relu" and "_relu6" variants clip the output.
 //
-// Each plane (of a block and an image) is summed by itself, in chunks, and planes are added in
-// their order: how threads divide them changes no bit.
+// Each plane (one block of one image) is summed separately, in chunks, and planes are added in
+// order, so results do not depend on the number of threads.
 #include "core/memory/scratch.h"
 #include "leaf/fused/block.h"
 #include "leaf/norm/limits.h"
@@ -15,13 +15,13 @@ MX_LEAF_BEGIN
 namespace {
 
 constexpr int B = kBlockLanes;
-constexpr int64_t kChunk = 256;  // pixels whose sums are made in float, while they are in the cache
-constexpr int kSums = 4;         // at a time, as each addition waits for the one before
+constexpr int64_t kChunk = 256;  // pixels summed in float while they are in the cache
+constexpr int kSums = 4;         // independent sums, to hide the latency of additions
 
 struct Shape {
   const mx_batch_norm_params& p;
   int64_t images, blocks, pixels;
-  double count;  // elements of a channel
+  double count;  // elements per channel
 
   explicit Shape(const mx_call* call)
       : p(*(const mx_batch_norm_params*)call->params),
@@ -34,8 +34,8 @@ struct Shape {
   }
 };
 
-// first(image, block) for all planes, then between(block), then last(image, block). Threads divide
-// blocks, whose planes then stay in their caches, or planes where there are too few blocks.
+// Call first(image, block) for all planes, then between(block), then last(image, block). Threads
+// divide blocks, whose planes then stay in their caches, or planes if there are too few blocks.
 template <class First, class Between, class Last>
 void in_passes(int threads, const Shape& s, const First& first, const Between& between,
                const Last& last) {
@@ -61,7 +61,7 @@ void in_passes(int threads, const Shape& s, const First& first, const Between& b
   planes(last);
 }
 
-// The mean of some elements of each channel, and the sum of their squared distances from it.
+// Mean and sum of squared deviations of some elements of each channel.
 struct Moments {
   double count, mean[B], squares[B];
 
@@ -78,7 +78,7 @@ struct Moments {
   void add(const Moments& other) { add(other.count, other.mean, other.squares); }
 };
 
-// The sum over n pixels of f(pixel number).
+// The sum of f(pixel index) over n pixels.
 template <class F>
 MX_INLINE VB sum_of(int64_t n, const F& f) {
   VB sums[kSums] = {};
@@ -121,7 +121,7 @@ int forward(const mx_call* call) {
   const float *in = data<float>(call->in[0]), *beta = data<float>(call->in[2]);
   float *out = data<float>(call->out[0]), *gamma = data<float>(call->in[1]);
   float *mean = data<float>(call->out[1]), *inverse = data<float>(call->out[2]);
-  // Callers who want no statistics give no memory for them.
+  // Statistics that the caller does not want have no memory of their own.
   const size_t parts = (size_t)(s.images * s.blocks) * sizeof(Moments);
   Moments* moments =
       (Moments*)scratch(kSharedSlot, parts + (size_t)(2 * p.channels) * sizeof(float));
@@ -157,9 +157,9 @@ int forward(const mx_call* call) {
   return 0;
 }
 
-// What the gradient of a plane sums up.
+// Sums for the gradient of a plane.
 struct Products {
-  double gradient[B], product[B];  // of gradients, and of gradients and distances from the mean
+  double gradient[B], product[B];  // of gradients, and of gradients times deviations from the mean
 
   void add(const VB& gradients, const VB& distances) {
     double numbers[B];
@@ -170,13 +170,13 @@ struct Products {
   }
 };
 
-// dx = scale * (g - shift - (x - mean) * slope), for the gradients g that pass the limits.
+// dx = scale * (g - shift - (x - mean) * slope), for the gradients g within the limits.
 template <class Act>
 struct Backward {
   const Shape s;
   const float *gradient, *in, *gamma, *mean, *inverse, *beta;
   float *moving_mean, *moving_var, *out, *by_gamma, *by_beta;
-  Products* products;  // of each plane, the images of a block of channels beside each other
+  Products* products;  // per plane; those of a block's images are contiguous
   float *scale, *shift, *slope;
 
   static size_t memory(const Shape& s) {
@@ -201,8 +201,7 @@ struct Backward {
         shift(scale + s.p.channels),
         slope(shift + s.p.channels) {}
 
-  // The gradient before the limits of a pixel of `block`'s channels, and its distance from the
-  // mean.
+  // The gradient of a pixel of `block`'s channels before clipping, and its deviation from the mean.
   struct Pixel {
     const VB mean, wide, add;
     Pixel(const Backward& b, int64_t block)
@@ -232,7 +231,8 @@ struct Backward {
     }
   }
 
-  // Gradients of gamma and beta, the moving statistics, and what the data's gradient is made with.
+  // Compute the gradients of gamma and beta, the moving statistics, and the coefficients of the
+  // data gradient.
   void finish_block(int64_t block) const {
     const auto& p = s.p;
     for (int c = 0; c < B; ++c) {
@@ -286,7 +286,7 @@ int64_t query(const mx_call* call, int32_t what) {
   const auto& p = *(const mx_batch_norm_params*)call->params;
   const mx_tensor& blocked = call->in[0];
   if (p.channels % B || blocked.ndim < 1 || blocked.shape[blocked.ndim - 1] != B)
-    return refused("blocked_batch_norm", "the data is not blocked as this CPU is", what);
+    return refused("blocked_batch_norm", "the data does not have this CPU's block size", what);
   return what == MX_QUERY_WORKSPACE ? 0 : 1;
 }
 

@@ -1,4 +1,4 @@
-// Batch normalisation in inference as numbers of other layers: "batch_norm_scale" (gamma, beta,
+// Inference-mode batch normalisation folded into other layers: "batch_norm_scale" (gamma, beta,
 // mean, var -> scale, shift) and "fold_batch_norm" (weight[, bias], gamma, beta, mean, var ->
 // weight, bias).
 #include "leaf/leaf.h"
@@ -7,7 +7,7 @@
 MX_LEAF_BEGIN
 namespace {
 
-// What a batch normalisation does to channel c: x * scale + shift.
+// Batch normalisation of channel c as x * scale + shift.
 template <class T>
 struct Statistics {
   const T *gamma, *beta, *mean, *var;

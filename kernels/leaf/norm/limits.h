@@ -1,4 +1,4 @@
-// What follows a batch normalisation: nothing, relu, or clip between 0 and 6; of numbers and of
+// Activations fused into batch normalisation: none, relu, or clip to [0, 6]; for scalars and
 // vectors.
 #pragma once
 #include "leaf/simd/vec.h"
@@ -16,7 +16,7 @@ struct Open {
   }
 };
 
-struct Relu {  // NaN stays, its gradient does not
+struct Relu {  // NaN is kept, but not its gradient
   template <class V>
   static MX_INLINE V value(const V& v) {
     return v < V{} ? V{} : v;
@@ -27,7 +27,7 @@ struct Relu {  // NaN stays, its gradient does not
   }
 };
 
-struct Relu6 {  // as clip: NaN and its gradient stay, the limits pass gradients
+struct Relu6 {  // as clip: NaN and its gradient are kept, and the limits pass gradients
   template <class V>
   static MX_INLINE V value(const V& v) {
     const V six = 6 - V{}, low = v < V{} ? V{} : v;

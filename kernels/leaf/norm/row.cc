@@ -1,8 +1,9 @@
-// Normalisation of contiguous rows (of layers, groups, instances): "row_norm" (data, gamma, beta ->
-// output, mean, std) and "row_norm_grad" (gradient, data, gamma, mean, std -> data, gamma, beta).
+// Normalisation of contiguous rows (layer, group and instance normalisation): "row_norm" (data,
+// gamma, beta -> output, mean, std) and "row_norm_grad" (gradient, data, gamma, mean, std -> data,
+// gamma, beta).
 //
-// Element i of the array has gamma number i / block % count: along a layer, block is 1 and count
-// the row's length; for groups and instances a block is all of a channel.
+// Element i of the array has gamma[i / block % count]: for layers, block is 1 and count the row
+// length; for groups and instances a block is a whole channel.
 #include "core/memory/scratch.h"
 #include "leaf/simd/runs.h"
 #include "params/norm.gen.h"
@@ -10,11 +11,11 @@
 MX_LEAF_BEGIN
 namespace {
 
-// Whether each element of a row has a gamma of its own, the same for all rows.
+// Whether each element of a row has its own gamma, the same for all rows.
 bool is_layer(const mx_row_norm_params& p) { return p.block == 1 && p.count == p.length; }
 
-// body(offset, size, gamma number) for the pieces of a row that have one gamma each; a layer's row
-// is one piece.
+// Call body(offset, size, gamma index) for the pieces of a row that share a gamma; for layers, a
+// row is one piece.
 template <class Body>
 void each_piece(const mx_row_norm_params& p, int64_t row, const Body& body) {
   if (is_layer(p)) return body((int64_t)0, p.length, (int64_t)0);
@@ -57,7 +58,7 @@ int row_norm(const mx_call* call) {
   return 0;
 }
 
-// The gradient of the data, row by row.
+// The data gradient, row by row.
 template <class S>
 void data_gradient(const mx_call* call, const mx_row_norm_params& p) {
   typedef Sum<S> T;
@@ -102,7 +103,7 @@ void data_gradient(const mx_call* call, const mx_row_norm_params& p) {
   });
 }
 
-// The gradients of gamma and beta, a range of them a thread.
+// The gradients of gamma and beta, one range per thread.
 template <class S>
 bool parameter_gradients(const mx_call* call, const mx_row_norm_params& p) {
   typedef Sum<S> T;

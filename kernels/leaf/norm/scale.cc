@@ -11,19 +11,9 @@ namespace {
 
 constexpr int64_t kStripe = 32;  // vectors
 
-template <class S>
-MX_INLINE Vec<Sum<S>> read(const S* src, int n) {
-  typedef Sum<S> T;
-  return n == kLanes<T> ? load_as<T>(src) : load_first_as<T>(src, n);
-}
-template <class S>
-MX_INLINE void write(S* dst, Vec<Sum<S>> x, int n) {
-  n == kLanes<Sum<S>> ? store_as(dst, x) : store_first_as(dst, x, n);
-}
-
-// body(offset of a stripe in the array, its offset among the inner elements, its width) for the
-// first stripe of every line: vectors side by side, so that the cache's lines come in runs,
-// although the elements of a column lie far apart. False if a body returned false.
+// Call body(offset of a stripe in the array, its offset among the inner elements, its width) for
+// the first stripe of every line: several vectors wide, so that consecutive cache lines are read
+// although the elements of a column are far apart. False if a body returned false.
 template <class T, class Body>
 bool each_stripe(int threads, int64_t outer, int64_t extent, int64_t inner, const Body& body) {
   constexpr int64_t kWidth = kStripe * kLanes<T>;
@@ -64,19 +54,19 @@ int l2_normalize(const mx_call* call) {
     for (Vec<T>& squares : roots) squares = splat<Vec<T>>((T)p.eps);
     for (int64_t k = 0; k < p.extent; ++k) {
       for (int64_t j = 0, v = 0; j < width; j += L, ++v) {
-        const Vec<T> x = read(in + at + k * p.inner + j, (int)least(width - j, L));
+        const Vec<T> x = load_lanes(in + at + k * p.inner + j, (int)least(width - j, L));
         roots[v] += x * x;
       }
     }
     for (int64_t j = 0, v = 0; j < width; j += L, ++v) {
       roots[v] = sqrt(roots[v]);
-      if (norm) write(norm + line + j, roots[v], (int)least(width - j, L));
+      if (norm) store_lanes(norm + line + j, roots[v], (int)least(width - j, L));
     }
     for (int64_t k = 0; k < p.extent; ++k) {
       for (int64_t j = 0, v = 0; j < width; j += L, ++v) {
         const int64_t here = at + k * p.inner + j;
         const int n = (int)least(width - j, L);
-        write(out + here, read(in + here, n) / roots[v], n);
+        store_lanes(out + here, load_lanes(in + here, n) / roots[v], n);
       }
     }
     return true;
@@ -109,13 +99,13 @@ int lrn(const mx_call* call) {
           for (int64_t j = 0; j < width; j += kLanes<T>) {
             const int n = (int)least(width - j, kLanes<T>);
             const V sum = window_sum<V>(c, (p.nsize - 1) / 2, p.channels, [&](int64_t k) MX_ALWAYS {
-              const V x = read(in + at + k * p.inner + j, n);
+              const V x = load_lanes(in + at + k * p.inner + j, n);
               return x * x;
             });
             const V norm = knorm + share * sum;
             const int64_t here = at + c * p.inner + j;
-            if (norms) write(norms + here, norm, n);
-            write(out + here, read(in + here, n) * exp(-beta * log(norm)), n);
+            if (norms) store_lanes(norms + here, norm, n);
+            store_lanes(out + here, load_lanes(in + here, n) * exp(-beta * log(norm)), n);
           }
         }
         return true;
@@ -134,7 +124,8 @@ int lrn_grad(const mx_call* call) {
   S* out = data<S>(call->out[0]);
   constexpr int64_t L = kLanes<T>, kWidth = kStripe * L;
   const auto stripe = [&](int64_t at, int64_t, int64_t width) {
-    // For each channel norm ** -beta, and what its output owes to each neighbour's square.
+    // Per channel norm ** -beta, and the output's derivative with respect to each neighbour's
+    // square.
     T* powers = (T*)scratch(kTempSlot, (size_t)(2 * p.channels * kWidth) * sizeof(T));
     if (!powers) return false;
     T* owed = powers + p.channels * kWidth;
@@ -142,10 +133,11 @@ int lrn_grad(const mx_call* call) {
       for (int64_t j = 0; j < width; j += L) {
         const int64_t here = at + c * p.inner + j;
         const int n = (int)least(width - j, L);
-        const V norm = read(norms + here, n);
+        const V norm = load_lanes(norms + here, n);
         const V power = exp(-beta * log(norm));
         store(powers + c * kWidth + j, power);
-        store(owed + c * kWidth + j, read(gradient + here, n) * read(in + here, n) * power / norm);
+        store(owed + c * kWidth + j,
+              load_lanes(gradient + here, n) * load_lanes(in + here, n) * power / norm);
       }
     }
     for (int64_t c = 0; c < p.channels; ++c) {
@@ -155,8 +147,8 @@ int lrn_grad(const mx_call* call) {
         const V sum = window_sum<V>(c, (p.nsize - 1) / 2, p.channels, [&](int64_t k) MX_ALWAYS {
           return load(owed + k * kWidth + j);
         });
-        const V direct = read(gradient + here, n) * load(powers + c * kWidth + j);
-        write(out + here, direct - factor * read(in + here, n) * sum, n);
+        const V direct = load_lanes(gradient + here, n) * load(powers + c * kWidth + j);
+        store_lanes(out + here, direct - factor * load_lanes(in + here, n) * sum, n);
       }
     }
     return true;

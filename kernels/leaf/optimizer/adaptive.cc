@@ -1,7 +1,7 @@
-// Optimizer updates that follow signs or adapt the step: "signsgd_update" (weight, grad),
+// Optimizer updates that use signs or adapt the step: "signsgd_update" (weight, grad),
 // "signum_update" (.., mom), "rmspropalex_update" (.., n, g, delta), "ftrl_update" (.., z, n),
-// "ftml_update" (.., d, v, z), "_sparse_adagrad_update" (.., history), and "_adamw_update"
-// and "_adabelief_update" (.., mean, var, rescale_grad) with their mp_ and multi_ forms.
+// "ftml_update" (.., d, v, z), "_sparse_adagrad_update" (.., history), and "_adamw_update" and
+// "_adabelief_update" (.., mean, var, rescale_grad) with their mp_ and multi_ forms.
 #include "leaf/optimizer/steps.h"
 
 MX_LEAF_BEGIN
@@ -89,7 +89,7 @@ int scaled(const mx_call* call) {
   return 0;
 }
 
-// The same for many weights, with rates of their own; the scale comes last.
+// The same for many weights, each with its own rate; the scale comes last.
 template <class S, bool mixed, template <class> class Step>
 int multi_scaled(const mx_call* call) {
   const auto& p = *(const mx_multi_adamw_params*)call->params;

@@ -1,11 +1,11 @@
-// Optimizer updates with one trust ratio for each weight: "_multi_lamb_update" and
-// "_multi_lans_update" (weight, grad, mean, var in turns) with their mp_ forms, which have the
-// weight that counts after the states; and the halves of LAMB, "lamb_update_phase1" (weight, grad,
-// mean, var -> direction) and "lamb_update_phase2" (weight, direction, two norms), with theirs.
+// Optimizer updates with a trust ratio per weight: "_multi_lamb_update" and "_multi_lans_update"
+// (interleaved weight, grad, mean, var) with their mp_ forms, which have a float32 master weight
+// after the states; and the halves of LAMB, "lamb_update_phase1" (weight, grad, mean, var ->
+// direction) and "lamb_update_phase2" (weight, direction, two norms), with theirs.
 //
-// For many weights a first pass moves the averages and takes norms, a second one computes the
-// direction again from the averages and moves the weight. Norms are sums over blocks of one size,
-// whatever the threads.
+// For many weights a first pass updates the averages and computes norms; a second one recomputes
+// the direction from the averages and updates the weight. Norms are sums over blocks of a fixed
+// size, independent of the number of threads.
 #include "core/memory/scratch.h"
 #include "leaf/optimizer/updates.h"
 #include "params/optimizer.gen.h"
@@ -23,9 +23,9 @@ template <class S, class M>
 struct Arrays {
   const S* gradient;
   M *mean, *var;
-  const M* weight;  // the one that counts
-  M* next;          // where it goes; may be the same memory
-  S* rounded;       // in multiple precision the output, or NULL
+  const M* weight;  // the master weight in mixed precision
+  M* next;          // updated weight; may be the same memory
+  S* rounded;       // the low-precision output in mixed precision, else NULL
   int64_t n;
 };
 
@@ -61,7 +61,7 @@ MX_INLINE double total(V x, int n) {
   return sum;
 }
 
-// Sums over all elements of what body(i, lanes, sums) adds to them, block by block.
+// Sum over all elements of what body(i, lanes, sums) accumulates, block by block.
 template <class T, class Body>
 bool sums_of(int threads, int64_t n, double* sums, const Body& body) {
   constexpr int L = kLanes<T>;
@@ -84,7 +84,7 @@ bool sums_of(int threads, int64_t n, double* sums, const Body& body) {
   return true;
 }
 
-// The bounded norm of the weight over that of a direction; 1 where one of them is 0.
+// The bounded norm of the weight divided by that of a direction; 1 if either is 0.
 template <class Bounds>
 double trust(const Bounds& p, double norm, double length) {
   if (p.lower_bound >= 0 && norm < p.lower_bound) norm = p.lower_bound;
@@ -101,24 +101,24 @@ bool step(const P& p, int number, int threads, const Arrays<S, M>& a) {
   if (lans) {
     double squares[kNorms];
     const bool done = sums_of<T>(threads, a.n, squares, [&](int64_t i, int n, double* part) {
-      const V g = read<T>(a.gradient + i, n);
+      const V g = load_lanes(a.gradient + i, n);
       part[0] += total(g * g, n);
     });
     if (!done) return false;
     if (squares[0] > 0) length = (T)__builtin_sqrt(squares[0]);
   }
   const auto gradient = [&](int64_t i, int n) {
-    const V g = read<T>(a.gradient + i, n);
+    const V g = load_lanes(a.gradient + i, n);
     return clip(lans ? g / length : g * c.rescale, c.bound);
   };
   const auto bottom = [&](V var) { return sqrt(var / c.second) + c.epsilon; };
   double sums[kNorms];
   const bool done = sums_of<T>(threads, a.n, sums, [&](int64_t i, int n, double* part) {
-    const V w = read<T>(a.weight + i, n), g = gradient(i, n);
-    const V mean = c.beta1 * read<T>(a.mean + i, n) + (1 - c.beta1) * g;
-    const V var = c.beta2 * read<T>(a.var + i, n) + (1 - c.beta2) * g * g;
-    write(a.mean + i, mean, n);
-    write(a.var + i, var, n);
+    const V w = load_lanes(a.weight + i, n), g = gradient(i, n);
+    const V mean = c.beta1 * load_lanes(a.mean + i, n) + (1 - c.beta1) * g;
+    const V var = c.beta2 * load_lanes(a.var + i, n) + (1 - c.beta2) * g * g;
+    store_lanes(a.mean + i, mean, n);
+    store_lanes(a.var + i, var, n);
     const V root = bottom(var), along = mean / c.first / root + c.wd * w;
     part[0] += total(w * w, n);
     part[1] += total(along * along, n);
@@ -136,12 +136,12 @@ bool step(const P& p, int number, int threads, const Arrays<S, M>& a) {
   parallel_for(threads, a.n, kBlock, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; i += L) {
       const int n = end - i < L ? (int)(end - i) : L;
-      const V w = read<T>(a.weight + i, n), root = bottom(read<T>(a.var + i, n));
-      V move = (read<T>(a.mean + i, n) / c.first / root + c.wd * w) * slow;
+      const V w = load_lanes(a.weight + i, n), root = bottom(load_lanes(a.var + i, n));
+      V move = (load_lanes(a.mean + i, n) / c.first / root + c.wd * w) * slow;
       if (lans) move += (gradient(i, n) / root + c.wd * w) * fast;
       const V next = w - c.lr * move;
-      write(a.next + i, next, n);
-      if (a.rounded) write(a.rounded + i, next, n);
+      store_lanes(a.next + i, next, n);
+      if (a.rounded) store_lanes(a.rounded + i, next, n);
     }
   });
   return true;
@@ -183,13 +183,13 @@ int lamb_direction(const mx_call* call) {
   parallel_for(call->threads, count(in[0]), 16 * L, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; i += L) {
       const int n = end - i < L ? (int)(end - i) : L;
-      const V g = clip(read<T>(gradient + i, n) * c.rescale, c.bound);
-      const V along = c.beta1 * read<T>(mean + i, n) + (1 - c.beta1) * g;
-      const V squares = c.beta2 * read<T>(var + i, n) + (1 - c.beta2) * g * g;
-      const V w = read<T>(weight + i, n), root = sqrt(squares / c.second) + c.epsilon;
-      write(mean + i, along, n);
-      write(var + i, squares, n);
-      if (out) write(out + i, V(along / c.first / root + c.wd * w), n);
+      const V g = clip(load_lanes(gradient + i, n) * c.rescale, c.bound);
+      const V along = c.beta1 * load_lanes(mean + i, n) + (1 - c.beta1) * g;
+      const V squares = c.beta2 * load_lanes(var + i, n) + (1 - c.beta2) * g * g;
+      const V w = load_lanes(weight + i, n), root = sqrt(squares / c.second) + c.epsilon;
+      store_lanes(mean + i, along, n);
+      store_lanes(var + i, squares, n);
+      if (out) store_lanes(out + i, V(along / c.first / root + c.wd * w), n);
     }
   });
   return 0;
@@ -210,9 +210,9 @@ int lamb_step(const mx_call* call) {
   parallel_for(call->threads, count(in[0]), 16 * L, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; i += L) {
       const int n = end - i < L ? (int)(end - i) : L;
-      const Vec<T> w = read<T>(weight + i, n) - step * read<T>(direction + i, n);
-      if constexpr (mixed) write(next + i, w, n);
-      if (out) write(out + i, w, n);
+      const Vec<T> w = load_lanes(weight + i, n) - step * load_lanes(direction + i, n);
+      if constexpr (mixed) store_lanes(next + i, w, n);
+      if (out) store_lanes(out + i, w, n);
     }
   });
   return 0;

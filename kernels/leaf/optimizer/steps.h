@@ -1,6 +1,6 @@
-// The steps of optimizers that have an update by whole arrays and one by rows: see updates.h.
+// Steps of the optimizers that have both a dense and a row-wise update: see updates.h.
 //
-// Each formula rounds where MXNet 1.9.1 rounds, so that float results agree bit for bit.
+// Every formula rounds exactly where MXNet 1.9.1 does, so that float results agree bit for bit.
 #pragma once
 #include "leaf/optimizer/updates.h"
 #include "params/optimizer.gen.h"
@@ -78,7 +78,7 @@ struct Adam {
   }
 };
 
-// AdamW and AdaBelief: the gradient's scale is an input, and a bad one leaves everything as it is.
+// AdamW and AdaBelief: the gradient's scale is an input; a non-finite one skips the update.
 template <class T>
 struct ScaledAdam {
   static constexpr int states = 2;

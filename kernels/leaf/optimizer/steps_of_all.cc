@@ -1,7 +1,7 @@
-// A step of training for all weights at once: "_sgd_all", "_sgd_mom_all", "_nag_mom_all",
-// "_adam_all" and "_adamw_all", with their mp_ forms. The inputs of the weights come in turns, as
-// for the updates of one weight; the last input has their rates, the decays, and for AdamW the
-// etas, a row of doubles each.
+// One training step for all weights at once: "_sgd_all", "_sgd_mom_all", "_nag_mom_all",
+// "_adam_all" and "_adamw_all", with their mp_ forms. The inputs of the weights are interleaved, as
+// for the updates of one weight; the last input has a row of doubles each for their rates, decays
+// and, for AdamW, etas.
 #include <type_traits>
 
 #include "leaf/optimizer/steps.h"
@@ -11,7 +11,7 @@ namespace {
 
 typedef mx_step_all_params P;
 
-// The parameters of a weight's own step.
+// Parameters of one weight's step.
 inline void fill(mx_sgd_params& own, const P& p) { own.rescale_grad = p.rescale_grad; }
 inline void fill(mx_sgd_mom_params& own, const P& p) {
   own.rescale_grad = p.rescale_grad, own.momentum = p.momentum;

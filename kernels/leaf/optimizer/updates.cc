@@ -1,14 +1,15 @@
 // Optimizer updates of one weight: "sgd_update" (weight, grad), "sgd_mom_update" (.., mom),
 // "nag_mom_update", "adam_update" (.., mean, var), "rmsprop_update" (.., n), and the mp_ forms,
-// whose last input is a float copy of the weight; "multi_sgd_update" and its kin for many weights.
+// whose last input is a float32 copy of the weight; "multi_sgd_update" and its relatives for many
+// weights.
 //
-// Each formula rounds where MXNet 1.9.1 rounds, so that float results agree bit for bit.
+// Every formula rounds exactly where MXNet 1.9.1 does, so that float results agree bit for bit.
 #include "leaf/optimizer/steps.h"
 
 MX_LEAF_BEGIN
 namespace {
 
-// --- one step of each --------------------------------------------------------------------------
+// --- single updates ----------------------------------------------------------------------------
 
 template <class T>
 struct RmsProp {

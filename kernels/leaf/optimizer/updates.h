@@ -1,6 +1,6 @@
-// Optimizer updates over arrays: what turns one step of an optimizer, a functor of vectors, into a
-// kernel. A step is a template over the type it computes in, made from a parameter struct; it has
-// `states` of them, and step(weight, gradient, states) returns the new weight and moves the states.
+// Kernels from optimizer steps, which are functors of vectors. A step is a template over its
+// computation type, constructed from a parameter struct; it has `states` states, and step(weight,
+// gradient, states) returns the new weight and updates the states.
 #pragma once
 #include "leaf/simd/plane.h"
 
@@ -13,18 +13,8 @@ MX_INLINE V clip(V x, Element<V> bound) {
   return x > high ? high : x < low ? low : x;
 }
 
-template <class T, class S>
-MX_INLINE Vec<T> read(const S* src, int n) {
-  return n == kLanes<T> ? load_as<T>(src) : load_first_as<T>(src, n);
-}
-template <class S>
-MX_INLINE void write(S* dst, Vec<Sum<S>> x, int n) {
-  if (n == kLanes<Sum<S>>) return store_as(dst, x);
-  store_first_as(dst, x, n);
-}
-
-// One weight of storage type S, its states of type M. In multiple precision M is float, and after
-// the states comes the weight that counts.
+// One weight of storage type S with states of type M. In mixed precision M is float, and the master
+// weight follows the states.
 template <class S, class M, bool mixed, class Step>
 MX_INLINE void update_part(int64_t begin, int64_t end, const mx_tensor* in, S* out,
                            const Step& step) {
@@ -36,16 +26,16 @@ MX_INLINE void update_part(int64_t begin, int64_t end, const mx_tensor* in, S* o
   for (int64_t i = begin; i < end; i += L) {
     const int n = end - i < L ? (int)(end - i) : L;
     Vec<T> states[N + 1], w;
-    for (int s = 0; s < N; ++s) states[s] = read<T>(state[s] + i, n);
+    for (int s = 0; s < N; ++s) states[s] = load_lanes(state[s] + i, n);
     if constexpr (mixed) {
-      w = read<T>(state[N] + i, n);
+      w = load_lanes(state[N] + i, n);
     } else {
-      w = read<T>(weight + i, n);
+      w = load_lanes(weight + i, n);
     }
-    w = step(w, read<T>(gradient + i, n), states);
-    for (int s = 0; s < N; ++s) write(state[s] + i, states[s], n);
-    if constexpr (mixed) write(state[N] + i, w, n);
-    if (out) write(out + i, w, n);
+    w = step(w, load_lanes(gradient + i, n), states);
+    for (int s = 0; s < N; ++s) store_lanes(state[s] + i, states[s], n);
+    if constexpr (mixed) store_lanes(state[N] + i, w, n);
+    if (out) store_lanes(out + i, w, n);
   }
 }
 template <class S, class M, bool mixed, class Step>
@@ -55,8 +45,8 @@ void update(int threads, const mx_tensor* in, S* out, const Step& step) {
   });
 }
 
-// Many weights, whose inputs come in turns of `per`, as one array: threads get parts of equal size
-// whatever the weights' borders. step_of(i) makes the step of weight i.
+// Many weights, whose inputs are interleaved in groups of `per`, as one array: threads get parts of
+// equal size regardless of the weights' borders. step_of(i) makes the step of weight i.
 template <class S, class M, bool mixed, class StepOf>
 void update_many(const mx_call* call, int weights, int per, const StepOf& step_of) {
   constexpr int64_t kPart = 16 * kLanes<Sum<S>>;

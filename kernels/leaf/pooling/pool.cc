@@ -1,5 +1,5 @@
 // Pooling: "pool" (data) and "pool_grad" (gradient, data, result) over one to three dimensions,
-// with the channels before ("NCHW") or after ("NHWC") them.
+// channels first ("NCHW") or channels last ("NHWC").
 #include <float.h>
 
 #include "core/memory/scratch.h"
@@ -22,7 +22,7 @@ constexpr float lowest<f16> = -65504.0f;
 template <>
 constexpr float lowest<bf16> = -0x1.FEp127f;
 
-// The valid part [begin, end) of a window along one dimension, and its length with the padding.
+// The valid part [begin, end) of a window along one dimension, and its length with padding.
 struct Extent {
   int64_t begin, end, whole;
   Extent(const mx_pool_params& p, int i, int64_t position) {
@@ -37,7 +37,7 @@ struct Extent {
   int64_t size() const { return end - begin; }
 };
 
-// Element (or vector of elements) x joins what a window has collected; NaN is never a maximum.
+// Accumulate element (or vector of elements) x into a window's result; NaN is never a maximum.
 template <int kind, class V>
 MX_INLINE V join(V sum, V x) {
   if constexpr (kind == kMax) return x > sum ? x : sum;
@@ -45,7 +45,7 @@ MX_INLINE V join(V sum, V x) {
   if constexpr (kind == kNorm3) return sum + x * x * x;
   return sum + x;
 }
-// Two collections join.
+// Combine two partial results.
 template <int kind, class V>
 MX_INLINE V merge(V sum, V x) {
   return join < kind == kMax ? kMax : kSum > (sum, x);
@@ -71,7 +71,7 @@ void join_row(T* sums, const T* src, int64_t n) {
   for (; x < n; ++x) sums[x] = join<kind>(sums[x], src[x]);
 }
 
-// One plane: each row of the output first joins the rows of its windows, then their columns.
+// One plane: each output row first reduces the rows of its windows, then their columns.
 template <int kind, class S, class T>
 void pool_plane(const mx_pool_params& p, const T* in, T* out, T* row) {
   const T start = kind == kMax ? lowest<S> : 0;
@@ -139,7 +139,7 @@ int pool(const mx_call* call) {
   }
 }
 
-// What one window gives back to the elements it saw; `made` and `in` point at the channel.
+// The gradient that one window passes to its elements; `made` and `in` point at the channel.
 template <int kind, class S, class T>
 inline void return_window(const mx_pool_params& p, const Extent& d, const Extent& h,
                           const Extent& w, T gradient, const T* in, T result, T* in_gradient) {
@@ -161,8 +161,8 @@ inline void return_window(const mx_pool_params& p, const Extent& d, const Extent
   if (kind == kMax && where >= 0) in_gradient[where] += gradient;
 }
 
-// What a row of windows gives to each column that they see: a window gives all of its elements the
-// same, but for norms a multiple of the element. `given` has room for the windows.
+// The gradient that a row of windows passes to each column under it: a window gives all of its
+// elements the same, or for norms a multiple of the element. `given` has room for the windows.
 template <int kind, class T>
 void spread_row(const mx_pool_params& p, const Extent& d, const Extent& h, const T* gradient,
                 const T* result, T* shares, T* row) {
@@ -222,11 +222,11 @@ void return_plane(const mx_pool_params& p, const T* gradient, const T* in, const
   }
 }
 
-// Positions in a plane, as wide as the elements that they accompany.
+// Positions in a plane, as wide as the elements they accompany.
 template <class T>
 using Position = Element<Mask<Vec<T>>>;
 
-// n elements (up to a vector), 1 or 2 apart; what is not read is zero.
+// n elements (up to a vector), 1 or 2 apart; unused lanes are zero.
 template <class T>
 MX_INLINE Vec<T> load_apart(const T* src, int n, int64_t stride) {
   constexpr int L = kLanes<T>;
@@ -239,8 +239,8 @@ MX_INLINE Vec<T> load_apart(const T* src, int n, int64_t stride) {
   return __builtin_shuffle(low, high, index);
 }
 
-// The largest elements of a vector of windows, and where each was found. In vectors, because which
-// element is largest is anything but predictable.
+// Maxima of a vector of windows and their positions. Vectorised, because which element is largest
+// is unpredictable for branches.
 template <class S, class T = Sum<S>>
 struct Maxima {
   typedef Mask<Vec<T>> Index;
@@ -254,7 +254,7 @@ struct Maxima {
     where = larger ? (Position<T>)position - Index{} : where;
   }
   MX_INLINE Index at(int64_t position) const { return where == (Position<T>)position - Index{}; }
-  // made[position + lane * step] += gradient[lane]
+  // made[position + lane * step] += gradient[lane].
   MX_INLINE void give_back(T* in_gradient, const T* gradient, int count, int64_t step) const {
     Position<T> position[kLanes<T>];
     __builtin_memcpy(position, &where, sizeof where);
@@ -264,7 +264,7 @@ struct Maxima {
   }
 };
 
-// One row of windows of a plane, whose stride is 1 or 2.
+// One row of windows of a plane, with stride 1 or 2.
 template <class S, class T>
 void return_row(const mx_pool_params& p, const Extent& d, const Extent& h, const T* gradient,
                 const T* in, T* in_gradient) {
@@ -310,7 +310,7 @@ void return_channels(const mx_pool_params& p, const Extent& d, const Extent& h, 
         }
       }
     }
-    // Each channel has its maximum elsewhere, but all of them lie below the window.
+    // Each channel has its maximum at another position, but all of them lie within the window.
     const bool whole = count == kLanes<T>;
     const Vec<T> given = whole ? load(gradient + c) : load_first(gradient + c, count);
     for (int64_t i = d.begin; i < d.end; ++i) {

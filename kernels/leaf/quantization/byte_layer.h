@@ -1,5 +1,5 @@
-// What a convolution or a dense layer of bytes is made of: extents, runs of neighbouring bytes
-// under a window, rows of its band, panels of its weights; see conv_bytes.cc.
+// Building blocks of int8 convolutions and dense layers: extents, contiguous runs under a window,
+// rows of the band, panels of weights; see conv_bytes.cc.
 #pragma once
 #include "leaf/quantization/bytes.h"
 #include "leaf/queries.h"
@@ -9,18 +9,18 @@
 #if MX_ISA_LEVEL == 4
 MX_LEAF_BEGIN
 
-constexpr int64_t kRegister = 64;  // bytes of a register, as of a line of the cache
+constexpr int64_t kRegister = 64;  // bytes of a register and of a cache line
 
-// A convolution; a dense layer is one of 1 x 1 over an image of one row.
+// A convolution; a dense layer is a 1 x 1 convolution over an image of one row.
 struct ByteLayer {
   int64_t images, channels, filters, height, width, out_height, out_width;
   int64_t taps_y, taps_x, stride_y, stride_x, dilate_y, dilate_x, pad_y, pad_x;
   bool is_signed;
-  uint8_t middle;  // the unsigned byte that stands for 0
+  uint8_t middle;  // the unsigned byte that represents 0
 
   explicit ByteLayer(const mx_int8_conv_params& p)
       : ByteLayer(p, p.channels, p.source_type == MX_I8, p.zero) {}
-  // `pixel`: the bytes of its channels; `zero`: the number that stands for 0.
+  // `pixel`: bytes per pixel; `zero`: the zero point.
   template <class P>
   ByteLayer(const P& p, int64_t pixel, bool has_sign, int32_t zero)
       : images(p.batch),
@@ -65,20 +65,20 @@ struct ByteLayer {
         middle((uint8_t)(p.zero + (is_signed ? kMiddle : 0))) {}
 
   bool empty() const { return images * out_height * out_width == 0; }
-  // One row of pixels that need not be told apart.
+  // Whether all pixels can be processed as one row.
   bool flat() const {
     return images == 1 && height == 1 && out_width == width && taps_y * taps_x == 1 &&
            pad_y + pad_x == 0;
   }
   bool in_place() const { return flat() && !is_signed && channels % 4 == 0; }
 
-  // Neighbouring bytes under a window: whole rows of it, or the channels of its pixels.
+  // Contiguous bytes under a window: whole rows of it, or the channels of its pixels.
   bool by_rows() const { return dilate_x == 1 || taps_x == 1; }
   int64_t runs() const { return by_rows() ? taps_y : taps_y * taps_x; }
   int64_t run() const { return by_rows() ? taps_x * channels : channels; }
   int64_t run_bytes() const { return round_up(run(), 4); }
 
-  // The band leaves out the rows and, if windows are one pixel wide, the columns between windows.
+  // The band omits rows and, if windows are one pixel wide, columns between windows.
   int64_t reach_y() const { return (taps_y - 1) * dilate_y + 1; }
   int64_t reach_x() const { return (taps_x - 1) * dilate_x + 1; }
   int64_t row_step() const { return least(stride_y, reach_y()); }
@@ -87,8 +87,8 @@ struct ByteLayer {
   int64_t band_rows(int64_t rows) const { return (rows - 1) * row_step() + reach_y(); }
 
   int64_t vectors() const { return ceil_div(filters, kFilterLanes); }
-  int64_t panels() const { return ceil_div(vectors(), kMostVectors); }
-  // The registers before a panel: panels are as wide as possible and about equal.
+  int64_t panels() const { return ceil_div(vectors(), kMaxVectors); }
+  // Number of registers before a panel: panels are as wide as possible and about equal.
   int64_t before(int64_t panel) const {
     return panel * (vectors() / panels()) + least(panel, vectors() % panels());
   }
@@ -97,7 +97,7 @@ struct ByteLayer {
   int64_t start_bytes() const { return round_up(vectors() * kRegister, kRegister); }
 };
 
-// What may follow a layer, as `act` of its parameters says.
+// Activations after a layer, as numbered in its parameters.
 enum ByteAct { kNone, kPositive, kLimited };
 
 inline ByteReach reach_of(const ByteLayer& l) {
@@ -130,48 +130,48 @@ ByteSink sink_of(const mx_call* call, const P& p, int64_t filters) {
 
 inline const char* refusal(const mx_int8_conv_params& p) {
   if (p.source[0] != 1 || p.kernel[0] != 1 || p.pad[0] != 0)
-    return "the data has three spatial dimensions";
-  if (p.groups != 1) return "there are several groups";
+    return "three spatial dimensions are not supported";
+  if (p.groups != 1) return "convolutions with groups are not supported";
   if (p.channels < 1 || p.filters < 1) return "there are no channels";
-  if (p.kernel[1] * p.kernel[2] > kMostRuns) return "the kernel is too large";
+  if (p.kernel[1] * p.kernel[2] > kMaxRuns) return "the kernel is too large";
   return nullptr;
 }
 
 inline const char* refusal(const mx_int8_dense_params& p) {
-  return p.depth < 1 || p.hidden < 1 ? "there are no numbers" : nullptr;
+  return p.depth < 1 || p.hidden < 1 ? "the weights are empty" : nullptr;
 }
 
-// The weight of a filter at byte `at` of a run; 0 behind its end.
+// The weight of a filter at byte `at` of a run; 0 past its end.
 inline int8_t weight_at(const ByteLayer& l, const int8_t* filter, int64_t run, int64_t at) {
   if (at >= l.run()) return 0;
   const int64_t c = at % l.channels, taps = l.taps_y * l.taps_x;
   return filter[c * taps + (l.by_rows() ? run * l.taps_x + at / l.channels : run)];
 }
 
-// A way of computing layers has `Way<P>::Work`, made of a call, its parameters and a number of
-// threads, whose `run` does the work in the call's workspace; `workspace` and `packed`, the bytes
-// of that and of packed weights; and `pack`.
+// An implementation of layers provides `Way<P>::Work`, constructed from a call, its parameters and
+// a number of threads, whose `run` computes the layer in the call's workspace; `workspace` and
+// `packed`, the sizes in bytes of the workspace and of packed weights; and `pack`.
 
-// What plans ask of a kernel.
+// Answer a plan's query.
 template <template <class> class Way, class P>
 int64_t answer(const mx_call* call, int32_t what) {
   const P& p = *(const P*)call->params;
-  if (const char* reason = refusal(p)) return refused("layers of 8 bits", reason, what);
+  if (const char* reason = refusal(p)) return refused("int8 layer", reason, what);
   if (what == MX_QUERY_PACKED) return Way<P>::packed(p);
-  if (what != MX_QUERY_WORKSPACE) return 1;  // accepted; there is one layout of weights
+  if (what != MX_QUERY_WORKSPACE) return 1;  // accepted; there is a single layout of weights
   return workspace_of_any_team([&](int threads) { return Way<P>::workspace(p, threads); });
 }
 
 template <template <class> class Way, class P>
 int run_layer(const mx_call* call) {
   const P& p = *(const P*)call->params;
-  if (const char* reason = refusal(p)) return mx_fail("layers of 8 bits: %s", reason);
+  if (const char* reason = refusal(p)) return mx_fail("int8 layer: %s", reason);
   const int64_t room = (int64_t)call->workspace_size;
   int threads = call->threads;
-  // The workspace was made for a smaller team if that has changed since.
+  // The workspace was sized for a smaller team if the team has grown since.
   if (room < Way<P>::workspace(p, threads)) threads = 1;
   if (room < Way<P>::workspace(p, threads))
-    return mx_fail("layers of 8 bits: the workspace is too small");
+    return mx_fail("int8 layer: the workspace is too small");
   if (ByteLayer(p).empty()) return 0;
   typename Way<P>::Work(call, p, threads).run(threads, (uint8_t*)call->workspace);
   return 0;
@@ -180,7 +180,7 @@ int run_layer(const mx_call* call) {
 template <template <class> class Way, class P>
 int pack_layer(const mx_call* call) {
   const P& p = *(const P*)call->params;
-  if (const char* reason = refusal(p)) return mx_fail("layers of 8 bits: %s", reason);
+  if (const char* reason = refusal(p)) return mx_fail("int8 layer: %s", reason);
   Way<P>::pack(p, data<int8_t>(call->in[0]), data<int8_t>(call->out[0]), call->threads);
   return 0;
 }

@@ -1,4 +1,4 @@
-// How the work of a layer of bytes is cut into pieces, and the rows of its data under one of them.
+// Partition of an int8 layer's work into pieces, and the band of a piece's input rows.
 #pragma once
 #include "leaf/quantization/byte_layer.h"
 
@@ -7,8 +7,8 @@
 
 MX_LEAF_BEGIN
 
-// How the work is cut: images in pieces of rows (of columns, if they are flat), and, where these
-// do not come out even, panels of filters among the threads.
+// Partition of the work: images into pieces of rows (of columns, if they are flat) and, if these
+// cannot be divided evenly, panels of filters among the threads.
 struct ByteCut {
   int64_t size, pieces;  // rows or columns of a piece, pieces of an image
   bool by_panels = false;
@@ -44,7 +44,7 @@ inline void take_bytes(uint8_t* to, const uint8_t* from, int64_t n, uint8_t up) 
   for (int64_t i = 0; i < n; ++i) to[i] = from[i] ^ kMiddle;
 }
 
-// The rows under output rows [first, first + rows).
+// Copy the rows under output rows [first, first + rows).
 inline void fill_band(const ByteLayer& l, const uint8_t* image, uint8_t* band, int64_t first,
                       int64_t rows) {
   const uint8_t zero = l.middle, up = l.is_signed ? kMiddle : 0;
@@ -57,7 +57,7 @@ inline void fill_band(const ByteLayer& l, const uint8_t* image, uint8_t* band, i
       continue;
     }
     const uint8_t* from = image + row * l.width * c;
-    if (l.column_step() != l.stride_x) {  // pixels apart from each other
+    if (l.column_step() != l.stride_x) {  // non-contiguous pixels
       for (int64_t x = 0; x < columns; ++x) {
         const int64_t column = x * l.stride_x - l.pad_x;
         if (column >= 0 && column < l.width)

@@ -1,18 +1,18 @@
-// Sums of products of bytes, see bytes.h.
+// Sums of int8 products, see bytes.h.
 #include "leaf/quantization/bytes.h"
 
 #if MX_ISA_LEVEL == 4
 MX_LEAF_BEGIN
 namespace {
 
-// Pixels of a sum by its registers of filters, so that all of them fit in 32 registers.
-constexpr int kMostPixels[kMostVectors + 1] = {0, 8, 8, 8, 6};
+// Pixels per sum, by registers of filters, so that all sums fit in 32 registers.
+constexpr int kMaxPixels[kMaxVectors + 1] = {0, 8, 8, 8, 6};
 
 struct Lanes {
-  __mmask16 inside[kMostVectors];  // the filters that there are
+  __mmask16 inside[kMaxVectors];  // masks of the filters that exist
 
   Lanes(int64_t filters, int vectors) {
-    for (int n = 0; n < kMostVectors; ++n) {
+    for (int n = 0; n < kMaxVectors; ++n) {
       const int64_t left = n < vectors ? filters - n * kFilterLanes : 0;
       inside[n] = left >= kFilterLanes ? 0xffff : left > 0 ? (1u << left) - 1 : 0;
     }
@@ -39,11 +39,10 @@ inline void store_bytes(char* to, __m512i bytes, const Lanes& lanes) {
   if (N == 3) _mm_storeu_si128((__m128i*)(to + 32), _mm512_extracti32x4_epi32(bytes, 2));
 }
 
-// What makes results of type D of the sums of N registers of filters, with or without another
-// summand.
+// Convert the sums of N registers of filters to results of type D, with or without a residual.
 template <class D, bool adds, int N>
 struct Finish {
-  const ByteSink sink;  // a copy, which stores cannot change
+  const ByteSink sink;  // a local copy, which stores cannot alias
   const Lanes lanes;
   const int64_t filter;
   const __m512 high, share;
@@ -63,7 +62,7 @@ struct Finish {
           sink.bias ? _mm512_maskz_loadu_ps(lanes.inside[n], sink.bias + at) : _mm512_setzero_ps();
     }
   }
-  // Where the results of a pixel begin.
+  // Offset of a pixel's results.
   int64_t at(int64_t pixel) const { return pixel * sink.filters + filter; }
 
   __m512 result(__m512i sum, int64_t pixel, int n) const {
@@ -76,7 +75,7 @@ struct Finish {
   }
 
   void one(const __m512i (&sums)[N], int64_t pixel) const {
-    __m512i numbers[kMostVectors] = {};
+    __m512i numbers[kMaxVectors] = {};
 #pragma GCC unroll 4
     for (int n = 0; n < N; ++n) {
       __m512 x = result(sums[n], pixel, n);
@@ -96,7 +95,7 @@ struct Finish {
   // Two pixels' sums of two registers fill a register of bytes.
   void two(const __m512i (&sums)[2 * N], int64_t pixel) const {
     static_assert(N == 2 && sizeof(D) == 1, "else `one` is as good");
-    __m512i numbers[kMostVectors];
+    __m512i numbers[kMaxVectors];
 #pragma GCC unroll 4
     for (int i = 0; i < 2 * N; ++i)
       numbers[i] = _mm512_cvtps_epi32(result(sums[i], pixel + i / N, i % N));
@@ -170,7 +169,7 @@ void sum_tile(const uint8_t* const* from, const ByteReach& reach, const int8_t* 
   finish<M, N>(sums, sink, pixel, filter);
 }
 
-// Results of sums in memory, of pixels that are `step` numbers apart.
+// Convert sums in memory, of pixels that are `step` elements apart.
 template <class D, bool adds, int N>
 void finish_lines(const int32_t* sums, int64_t step, int64_t pixels, const ByteSink& sink,
                   int64_t pixel, int64_t filter) {
@@ -208,7 +207,7 @@ typedef void (*Tile)(const uint8_t* const*, const ByteReach&, const int8_t*, con
 #define MX_TILES(N) \
   {                 \
     sum_tile<1, N>, sum_tile<2, N>, sum_tile<3, N>, sum_tile<4, N>, sum_tile<5, N>, sum_tile<6, N>
-constexpr Tile kTiles[kMostVectors][8] = {MX_TILES(1), sum_tile<7, 1>, sum_tile<8, 1>},
+constexpr Tile kTiles[kMaxVectors][8] = {MX_TILES(1), sum_tile<7, 1>, sum_tile<8, 1>},
                MX_TILES(2), sum_tile<7, 2>, sum_tile<8, 2>
 }
 , MX_TILES(3), sum_tile<7, 3>, sum_tile<8, 3>
@@ -222,7 +221,7 @@ constexpr Tile kTiles[kMostVectors][8] = {MX_TILES(1), sum_tile<7, 1>, sum_tile<
 
 }  // namespace
 
-int most_pixels(int vectors) { return kMostPixels[vectors]; }
+int most_pixels(int vectors) { return kMaxPixels[vectors]; }
 
 void sum_bytes(int pixels, int vectors, const uint8_t* const* from, const ByteReach& reach,
                const int8_t* weights, const ByteStart& start, const ByteSink& sink, int64_t pixel,

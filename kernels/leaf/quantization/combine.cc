@@ -1,8 +1,8 @@
-// Quantized arrays of several ranges: "quantized_add" (two arrays of one shape and their ranges, to
-// 8 bits) and "quantized_concat" (arrays, then their ranges); "quantized_relu" and "quantized_pool"
-// keep the range. Each gives numbers, minimum and maximum. "linear_sum" adds two arrays, each with
-// its factor, and has no ranges; no more have "linear_map", which gives numbers another step, and
-// "linear_mean", which does so with the means of channels-last images.
+// Operations on quantized arrays: "quantized_add" (two arrays of one shape and their ranges, to 8
+// bits) and "quantized_concat" (arrays, then their ranges) combine ranges; "quantized_relu" and
+// "quantized_pool" keep them. Each returns data, minimum and maximum. Without ranges: "linear_sum"
+// adds two arrays with a scale each, "linear_map" rescales, and "linear_mean" rescales the means of
+// channels-last images.
 #include "leaf/leaf.h"
 #include "leaf/quantization/steps.h"
 #include "params/quantization.gen.h"
@@ -86,7 +86,7 @@ void map_as(const mx_call* call) {
   const S* src = data<S>(call->in[0]);
   D* dst = data<D>(call->out[0]);
   parallel_for(call->threads, count(call->out[0]), 1 << 14, [&](int64_t begin, int64_t end) {
-    const S* from = src;  // which may be the output itself
+    const S* from = src;  // may be the output itself
     const float x = factor, z = offset;
     fill_run(dst, begin, end, [=](int64_t i) { return saturated<D>((float)from[i] * x + z); });
   });
@@ -126,7 +126,7 @@ int linear_mean(const mx_call* call) {
   return 0;
 }
 
-// --- joins
+// --- concatenation
 
 template <class S, class D>
 void join_rows(const S* src, D* dst, int64_t n, float factor) {
@@ -176,14 +176,14 @@ int concat(const mx_call* call) {
                                      : concat_as<uint8_t>(call, rows);
 }
 
-// --- what keeps the range
+// --- operations that keep the range
 
 template <class D>
 int rectify(const mx_call* call) {
   const D* src = data<D>(call->in[0]);
   D* dst = data<D>(call->out[0]);
   parallel_for(call->threads, count(call->in[0]), 1 << 15, [&](int64_t begin, int64_t end) {
-    const D* from = src;  // which may be the output itself
+    const D* from = src;  // may be the output itself
     fill_run(dst, begin, end, [=](int64_t i) { return from[i] > 0 ? from[i] : (D)0; });
   });
   keep_range(call);

@@ -1,9 +1,9 @@
-// "int8_conv_direct" and "int8_dense_direct": convolutions of channels-last bytes and dense layers
-// with packed weights, by sums in registers (bytes.h). "…_pack" packs the weights: what each
-// filter's sum begins with, where 0 is another unsigned byte, then panels of filters.
+// "int8_conv_direct" and "int8_dense_direct": convolutions of channels-last int8 or uint8 data and
+// dense layers with packed weights, by register tiles (bytes.h). "…_pack" packs the weights: the
+// initial value of each filter's sum, which accounts for the zero point, then panels of filters.
 //
-// Data is read where it lies if it is unsigned and needs no padding, else through a band: the rows
-// under some output rows with padding written out, int8 numbers moved up by 128.
+// Data is read directly if it is unsigned and needs no padding, else through a band: the rows under
+// some output rows with explicit padding, int8 values shifted by 128.
 #include "leaf/quantization/byte_pieces.h"
 
 #if MX_ISA_LEVEL == 4
@@ -11,10 +11,10 @@
 MX_LEAF_BEGIN
 namespace {
 
-constexpr int64_t kFewWeights = 48 << 10;  // which all lie beside a tile's data in the cache
+constexpr int64_t kFewWeights = 48 << 10;  // weights that fit in the L1 cache next to a tile's data
 
-constexpr int64_t kResident = 256 << 10;  // weights that stay in the second cache
-constexpr int64_t kPixels = 48;           // whose places are listed at a time
+constexpr int64_t kResident = 256 << 10;  // weights that stay in the L2 cache
+constexpr int64_t kPixels = 48;           // whose addresses are listed at a time
 
 struct LayerWork {
   ByteLayer layer;
@@ -35,17 +35,18 @@ struct LayerWork {
         start((const int32_t*)call->in[1].data),
         weights(data<int8_t>(call->in[1]) + layer.start_bytes()) {}
 
-  // Panel `panel` of filters over `count` <= kPixels pixels from `pixel` of the output on.
+  // Compute panel `panel` of filters over `count` <= kPixels pixels from output pixel `pixel` on.
   void sum(int64_t panel, int64_t count, const uint8_t* const* from, int64_t pixel) const {
     const int64_t first = layer.before(panel) * kFilterLanes;
     const int64_t lanes = layer.before(panel + 1) * kFilterLanes - first;
     const int8_t* own = weights + first * layer.depth();
-    const int64_t depth = kResident / lanes / 4 * 4;  // that stays in the cache for all pixels
+    // Part of the weights that stays in the cache for all pixels.
+    const int64_t depth = kResident / lanes / 4 * 4;
     if (reach.runs > 1 || reach.bytes <= depth) {
       tiles(lanes, count, from, reach, own, {start + first, 0}, sink, pixel, first);
       return;
     }
-    int32_t partial[kPixels * kMostVectors * kFilterLanes];
+    int32_t partial[kPixels * kMaxVectors * kFilterLanes];
     ByteSink open = sink;
     open.out = partial, open.filters = lanes, open.type = MX_I32;
     for (int64_t at = 0; at < reach.bytes; at += depth) {
@@ -70,7 +71,7 @@ struct LayerWork {
     }
   }
 
-  // One piece of an image, for panels [begin, end).
+  // Compute one piece of an image, for panels [begin, end).
   void piece(int64_t unit, uint8_t* band, int64_t begin, int64_t end) const {
     const ByteLayer& l = layer;
     const int64_t image = unit / cut.pieces, first = unit % cut.pieces * cut.size;
@@ -87,8 +88,8 @@ struct LayerWork {
     }
     const int64_t total = l.flat() ? extent : extent * columns;
     const int64_t step = l.column_step() * l.channels, row = l.row_step() * l.band_row();
-    // Windows begin where these point, some pixels at a time; with few weights, all panels take
-    // turns at them, else each panel goes over all pixels.
+    // Pointers to the starts of some windows; with few weights all panels process them in turn,
+    // otherwise each panel goes over all pixels.
     const bool few = l.weight_bytes() <= kFewWeights;
     for (int64_t panel = begin; panel < end; panel = few ? end : panel + 1) {
       const uint8_t* from[kPixels];
@@ -173,6 +174,6 @@ void register_conv_bytes() {
 MX_LEAF_END
 #else
 MX_LEAF_BEGIN
-void register_conv_bytes() {}  // no such instructions
+void register_conv_bytes() {}  // requires VNNI
 MX_LEAF_END
 #endif

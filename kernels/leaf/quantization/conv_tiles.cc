@@ -1,6 +1,7 @@
-// "int8_conv_tiles" and "int8_dense_tiles": convolutions of channels-last bytes and dense layers by
-// AMX; "…_pack" packs the weights: what each filter's sum begins with, where another byte than 0
-// stands for 0, then tiles of weights. Bytes behind the end of a run meet weights of 0.
+// "int8_conv_tiles" and "int8_dense_tiles": convolutions of channels-last int8 or uint8 data and
+// dense layers with AMX; "…_pack" packs the weights: the initial value of each filter's sum, which
+// accounts for the zero point, then tiles of weights. Bytes past the end of a run are multiplied by
+// zero weights.
 #include "leaf/quantization/tile_work.h"
 
 #if MX_ISA_LEVEL == 4
@@ -40,7 +41,7 @@ struct Bytes {
   }
 };
 
-// The layer whose bytes are taken as they are, and runs of them in about equal parts.
+// The layer without conversion of its bytes, and runs split into about equal parts.
 template <class P>
 TileLayer layer_of(const P& p) {
   TileLayer layer(p);
@@ -101,6 +102,6 @@ void register_conv_tiles() {
 MX_LEAF_END
 #else
 MX_LEAF_BEGIN
-void register_conv_tiles() {}  // no such instructions
+void register_conv_tiles() {}  // requires AMX
 MX_LEAF_END
 #endif

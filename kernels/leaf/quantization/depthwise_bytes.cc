@@ -1,8 +1,8 @@
-// "int8_conv_depthwise": convolutions of each channel of channels-last bytes with its own 3 x 3
-// filter; "int8_conv_depthwise_pack" packs the weights.
+// "int8_conv_depthwise": depthwise convolutions of channels-last int8 or uint8 data with 3 x 3
+// filters; "int8_conv_depthwise_pack" packs the weights.
 //
-// The bytes of four rows are put beside each other, column by column, so that one instruction adds
-// up the products of a column of the filter; with a stride of 1 they serve two rows of results.
+// The bytes of four rows are interleaved column by column, so that one instruction sums the
+// products of a filter column; with stride 1 they are used for two output rows.
 #include "leaf/convolution/depthwise.h"
 #include "leaf/quantization/bytes.h"
 #include "leaf/queries.h"
@@ -14,7 +14,7 @@ namespace {
 
 typedef mx_int8_conv_params P;
 constexpr int kTaps = 3;   // along each axis
-constexpr int kParts = 4;  // registers of sums for a register of bytes
+constexpr int kParts = 4;  // registers of sums per register of bytes
 constexpr int kWide = 64, kHalf = 32;
 
 // Registers of 64 and of 32 channels.
@@ -78,16 +78,16 @@ struct Half {
   static Bytes positive(Bytes x) { return _mm256_max_epi8(x, _mm256_setzero_si256()); }
 };
 
-// Channels are taken 64 at a time, the last at most 32 ones as half as many.
+// Channels are processed 64 at a time; a remainder of at most 32 in a half-width step.
 int64_t chunks(int64_t channels) { return ceil_div(channels, kWide); }
 bool is_half(int64_t channels, int64_t chunk) { return channels - chunk * kWide <= kHalf; }
 int64_t padded(int64_t channels) { return round_up(channels, kHalf); }
 
-// The channel that lane `lane` of the part'th register of sums belongs to.
+// The channel of lane `lane` of the part'th register of sums.
 int64_t channel_of(int64_t part, int64_t lane) { return lane / 4 * 16 + part * 4 + lane % 4; }
 
 int64_t columns_of(const P& p) { return (p.target[2] - 1) * p.stride[2] + kTaps; }
-// The unsigned byte that stands for 0.
+// The unsigned byte that represents 0.
 uint8_t middle_of(const P& p) { return (uint8_t)(p.zero + (p.source_type == MX_I8 ? kMiddle : 0)); }
 int64_t rows_at_once(const P& p) { return p.stride[1] == 1 ? 2 : 1; }
 
@@ -103,7 +103,7 @@ struct Work {
   void rows(int64_t image, int64_t chunk, int64_t first, uint8_t* band) const;
 };
 
-// The bytes of rows [top, top + 4) beside each other, for every column under the windows.
+// Interleave the bytes of rows [top, top + 4), for every column under the windows.
 template <class V>
 void interleave(const P& p, const uint8_t* image, int64_t top, uint64_t inside, uint8_t* band) {
   typedef typename V::Bytes B;
@@ -188,8 +188,8 @@ void Work::rows(int64_t image, int64_t chunk, int64_t first, uint8_t* band) cons
 
 const char* refusal(const P& p) {
   if (const char* reason = depthwise_3x3_refusal(p)) return reason;
-  if (p.sum) return "another array is added";
-  if (p.target_type != MX_I8 && p.target_type != MX_U8) return "the output has floats";
+  if (p.sum) return "residuals are not supported";
+  if (p.target_type != MX_I8 && p.target_type != MX_U8) return "float outputs are not supported";
   return nullptr;
 }
 
@@ -200,11 +200,11 @@ int64_t query(const mx_call* call, int32_t what) {
   const P& p = *(const P*)call->params;
   if (const char* reason = refusal(p)) return refused("int8_conv_depthwise", reason, what);
   if (what == MX_QUERY_PACKED) return padded(p.groups) * kTaps * kParts;
-  if (what != MX_QUERY_WORKSPACE) return 1;  // accepted; there is one layout of weights
+  if (what != MX_QUERY_WORKSPACE) return 1;  // accepted; there is a single layout of weights
   return 2 * factor_bytes(p) + mx_threads() * band_bytes(p);
 }
 
-// Factors or biases (none: zeros) in the order of the sums' lanes.
+// Scales or biases (NULL: zeros) in the order of the sums' lanes.
 void arrange(const float* from, int64_t channels, float* to) {
   for (int64_t chunk = 0; chunk < chunks(channels); ++chunk) {
     const int64_t lanes = (is_half(channels, chunk) ? kHalf : kWide) / kParts;
@@ -278,6 +278,6 @@ void register_depthwise_bytes() {
 MX_LEAF_END
 #else
 MX_LEAF_BEGIN
-void register_depthwise_bytes() {}  // no such instructions
+void register_depthwise_bytes() {}  // requires VNNI
 MX_LEAF_END
 #endif

@@ -1,10 +1,10 @@
-// Products of tiles by AMX, whose registers hold 16 rows of 64 bytes, for convolutions of
-// channels-last data and for dense layers: numbers of a byte (`conv_tiles.cc`) and of two
+// Matrix products with AMX, whose tile registers hold 16 rows of 64 bytes, for convolutions of
+// channels-last data and dense layers: with int8 (`conv_tiles.cc`) and bfloat16 elements
 // (`leaf/convolution/conv_tiles_bf16.cc`).
 //
-// Windows that begin at the same distance from each other make the rows of a tile where they lie:
-// in the data itself if it is flat, else in a band, the rows under some output rows with padding
-// written out. A tile that goes on in the next row has windows that nobody wants between them.
+// Equidistant windows are rows of a tile without copying: in the data itself if it is flat, else in
+// a band, the rows under some output rows with explicit padding. A tile that continues into the
+// next row contains unused windows in between.
 #pragma once
 #include "leaf/quantization/byte_pieces.h"
 
@@ -14,20 +14,20 @@ MX_LEAF_BEGIN
 
 constexpr int64_t kTileRows = 16, kTileBytes = 64;
 constexpr int64_t kBlock = 2 * kTileRows;  // windows, and filters, that are summed at a time
-constexpr int64_t kFewWeights = 24 << 10;  // which all lie beside a tile's data in the cache
+constexpr int64_t kFewWeights = 24 << 10;  // weights that fit in the L1 cache next to a tile's data
 constexpr int64_t kWideVectors = 2;        // registers of filters in a block
-constexpr int64_t kOver = 2 * kTileBytes;  // bytes that may be read behind a run
+constexpr int64_t kOverread = 2 * kTileBytes;  // bytes that may be read past a run
 
-// The build's own level does not know these instructions, so that there are no intrinsics.
+// In assembly, because the build's ISA level does not include AMX.
 #define MX_CLEAR_TILE(number) __asm__ volatile("tilezero %tmm" #number)
 #define MX_LOAD_TILE(number, from, step) \
   __asm__ volatile("tileloadd (%0,%1,1), %%tmm" #number ::"r"(from), "r"(step) : "memory")
 #define MX_STORE_TILE(number, to, step) \
   __asm__ volatile("tilestored %%tmm" #number ", (%0,%1,1)" ::"r"(to), "r"(step) : "memory")
 
-// The shapes of a thread's tiles, which others of the process (oneDNN) set, too: set while this
-// lives, and put back. Tiles 4 and 5 have `depth` bytes of windows in a row, 6 and 7 four bytes of
-// each of 16 filters, the others sums.
+// The tile configuration of a thread, which other libraries (oneDNN) use as well: set during this
+// object's lifetime and then restored. Tiles 4 and 5 have rows of `depth` bytes of windows, 6 and 7
+// rows of four bytes for each of 16 filters, the others hold sums.
 class Tiles {
  public:
   explicit Tiles(int64_t depth) {
@@ -61,7 +61,7 @@ struct TileLayer : ByteLayer {
   int64_t packed_bytes() const { return vectors() * kFilterLanes * filter_bytes(); }
   int64_t tile_bytes() const { return kFilterLanes * depth; }  // of a tile of weights
 
-  // Windows of a row, with those that nobody wants.
+  // Whether windows continue at the same distance across rows.
   bool evenly() const { return flat() || (column_step() == 1 && row_step() == 1); }
   int64_t row_windows() const {
     return flat() ? out_width : evenly() ? band_row() / channels : round_up(out_width, kTileRows);
@@ -70,8 +70,8 @@ struct TileLayer : ByteLayer {
   int64_t image_band() const { return band_rows(out_height) * band_row(); }
 };
 
-// Images, or pieces of rows of one (of columns, if it is flat), that a thread takes at a time, and
-// whether threads share the filters instead.
+// Images, or pieces of an image's rows (of columns, if it is flat), that a thread processes at a
+// time, and whether threads divide the filters instead.
 struct TileCut {
   int64_t images = 1, size, pieces;
   bool by_panels = false;
@@ -97,18 +97,19 @@ struct TileCut {
   }
   int64_t units(const TileLayer& l) const { return ceil_div(l.images, images) * pieces; }
   int64_t piece_band(const TileLayer& l) const { return l.band_rows(size) * l.band_row(); }
-  // Of a thread: the bands, or the last windows of flat data, behind which nothing may be read.
+  // Of a thread: the bands, or for flat data a copy of the last windows, past which nothing may be
+  // read.
   int64_t workspace(const TileLayer& l) const {
     if (l.empty()) return 0;
     if (l.flat()) return kBlock * tail_step(l);
-    const int64_t over = kBlock * l.window_step() + kOver;
+    const int64_t over = kBlock * l.window_step() + kOverread;
     return round_up(images * piece_band(l) + over, kRegister);
   }
   static int64_t tail_step(const TileLayer& l) { return (l.run_tiles() + 1) * kTileBytes; }
 };
 
-// Tiles of windows (one or two) times tiles of filters: where they lie, what sums begin with (of
-// each filter; nullptr: 0), and where they go.
+// Tiles of windows (one or two) times tiles of filters: their addresses, the initial sums (per
+// filter; NULL: 0), and the destination.
 struct TileBlock {
   const ByteReach& reach;
   int64_t depth;
@@ -119,7 +120,7 @@ struct TileBlock {
   void* sums;
 };
 
-// Adder::add<sums, data, weights>() multiplies tiles by number.
+// Adder::add<sums, data, weights>() multiplies the tiles with these numbers.
 template <class Adder, bool two_rows, bool two_columns>
 void multiply_tiles(const TileBlock& b) {
   constexpr int64_t kLine = kFilterLanes * 4;
@@ -174,9 +175,9 @@ void multiply_tiles(bool two_rows, bool two_columns, const TileBlock& block) {
   }
 }
 
-// A layer's work. What is special to numbers of a size tells `Numbers`: `multiply(two_rows,
-// two_columns, block)`, `finish(sums, pixels, vectors, pixel, filter)` for rows of kBlock sums, and
-// `fill(layer, data, image, band, first, rows)`.
+// A layer's computation. `Numbers` provides the parts that depend on the element type:
+// `multiply(two_rows, two_columns, block)`, `finish(sums, pixels, vectors, pixel, filter)` for rows
+// of kBlock sums, and `fill(layer, data, image, band, first, rows)`.
 template <class Numbers>
 struct TileWork {
   TileLayer layer;
@@ -184,7 +185,7 @@ struct TileWork {
   ByteReach reach;
   Numbers numbers;
   const uint8_t* in;
-  const int32_t* start;  // nullptr: 0
+  const int32_t* start;  // NULL: 0
   const int8_t* weights;
 
   TileWork(const TileLayer& l, const Numbers& n, const void* from, const int32_t* begin,
@@ -199,8 +200,8 @@ struct TileWork {
     reach.bytes = layer.run();
   }
 
-  // Panel `panel` of filters over the windows [first, first + count) of a piece, at `from`, whose
-  // first result is that of `pixel`.
+  // Compute panel `panel` of filters over windows [first, first + count) of a piece at `from`,
+  // whose first result is that of `pixel`.
   void sum(int64_t panel, const uint8_t* from, int64_t step, int64_t first, int64_t count,
            int64_t pixel) const {
     alignas(64) int32_t sums[kBlock * kBlock];
@@ -223,7 +224,7 @@ struct TileWork {
     }
   }
 
-  // Flat data: the windows [first, first + count).
+  // Flat data: windows [first, first + count).
   void flat_block(int64_t panel, int64_t end, int64_t first, int64_t count, uint8_t* tail) const {
     const int64_t step = layer.channels, all = layer.out_width * step;
     const uint8_t* from = in + first * step;
@@ -234,7 +235,7 @@ struct TileWork {
     for (; panel < end; ++panel) sum(panel, whole ? from : tail, apart, first, count, 0);
   }
 
-  // Where window `window` of a band begins.
+  // Address of window `window` in a band.
   const uint8_t* at(const uint8_t* band, int64_t window) const {
     if (layer.evenly()) return band + window * layer.channels;
     const int64_t row = layer.row_windows();
@@ -242,8 +243,8 @@ struct TileWork {
            window % row * layer.window_step();
   }
 
-  // One piece, for panels [begin, end); with few weights all panels take turns at a block of
-  // windows, else each panel goes over all windows.
+  // Compute one piece, for panels [begin, end); with few weights all panels process a block of
+  // windows in turn, otherwise each panel goes over all windows.
   void piece(int64_t unit, uint8_t* space, int64_t begin, int64_t end) const {
     const TileLayer& l = layer;
     const int64_t group = unit / cut.pieces * cut.images, first = unit % cut.pieces * cut.size;
@@ -269,7 +270,7 @@ struct TileWork {
     }
   }
 
-  // Windows at a time: those of the next row do not follow at the same distance if not evenly.
+  // Windows per block; a block ends with its row unless windows continue evenly.
   int64_t block() const {
     return layer.evenly() || layer.row_windows() % kBlock == 0 ? kBlock : kTileRows;
   }
@@ -288,8 +289,9 @@ struct TileWork {
   }
 };
 
-// Weights of type T in tiles: four bytes of each of 16 filters in a row; the two tiles of a block
-// take turns. `weight(filter, run, number)` tells them, `done(filter)` is called after each.
+// Pack weights of type T into tiles: rows of four bytes for each of 16 filters; the two tiles of a
+// block alternate. `weight(filter, run, number)` returns a weight, `done(filter)` is called after
+// each filter.
 template <class T, class Weight, class Done>
 void pack_tiles(const TileLayer& l, T* blob, int threads, const Weight& weight, const Done& done) {
   constexpr int64_t kEach = 4 / sizeof(T);  // of a filter in a row

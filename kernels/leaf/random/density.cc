@@ -1,6 +1,6 @@
 // "pdf_<distribution>" (samples, parameters): probability densities or their logarithms, computed
-// in double. Parameters are one for each run of samples, or for each sample where runs have
-// length 1.
+// in double. There is one set of parameters per run of samples, or per sample if runs have length
+// 1.
 #include "leaf/simd/runs.h"
 #include "leaf/simd/special.h"
 #include "params/random.gen.h"
@@ -8,8 +8,8 @@
 MX_LEAF_BEGIN
 namespace {
 
-// The logarithm of the gamma function. Positive numbers below 8 are moved up by its recurrence,
-// then Stirling's series serves; others are left to the C library.
+// Logarithm of the gamma function. Positive arguments below 8 are shifted up by the recurrence
+// before Stirling's series is used; other arguments go to the C library.
 MX_INLINE VD log_gamma(VD x) {
   if (any(~((x > 0) & (x < Real<VD>::infinity)))) return gammaln(x);
   VD product = splat<VD>(1);
@@ -25,7 +25,7 @@ MX_INLINE VD log_gamma(VD x) {
   return (x - 0.5) * log(x) - x + 0.91893853320467274178 + correction * inverse - log(product);
 }
 
-// Each is made of the parameters and then gives the logarithm of the density at x.
+// Each is constructed from the parameters and returns the log-density at x.
 struct Uniform {
   static constexpr int parameters = 2;
   VD log_density;
@@ -77,10 +77,10 @@ struct GeneralizedNegativeBinomial : NegativeBinomial {
 };
 
 template <class T>
-struct Half {  // of a vector: as many elements as doubles are in one
+struct Half {  // of a vector: as many elements as a vector has doubles
   typedef T type __attribute__((vector_size(kLanes<double> * sizeof(T))));
 };
-// Missing elements are ones, of which every function exists.
+// Missing lanes are ones, which are in the domain of every function.
 template <class T>
 MX_INLINE VD read(const T* from, int n) {
   typename Half<T>::type value = (T)1 - typename Half<T>::type{};

@@ -1,6 +1,6 @@
 // "hawkesll" (lda, alpha, beta, state, lags, marks, valid_length, max_time): log-likelihoods of
-// marked Hawkes processes and the states after them; "hawkesll_grad" (gradient, the same): the
-// gradients of lda, alpha and beta. Sequences are walked through event by event, shared by a team.
+// marked Hawkes processes and their final states; "hawkesll_grad" (gradient, the same): gradients
+// of lda, alpha and beta. Sequences are processed event by event and divided among a team.
 #include <math.h>
 
 #include "core/memory/scratch.h"
@@ -32,7 +32,7 @@ struct Sequences {
     const int64_t n = (int64_t)valid_length[row];
     return n < p.steps ? n : p.steps;
   }
-  // Whether all marks that count are there; an error text if not.
+  // Check that all valid marks exist; sets an error text if not.
   bool checked() const {
     for (int64_t r = 0; r < p.rows; ++r) {
       for (int64_t i = 0; i < length(r); ++i) {
@@ -83,13 +83,14 @@ int hawkesll(const mx_call* call) {
   return ok ? 0 : -1;
 }
 
-// The derivatives of one sequence's likelihood; `memory` is for 3 times as many numbers as marks.
+// Derivatives of one sequence's likelihood; `memory` has room for 3 values per mark.
 template <class T>
 void differentiate(const Sequences<T>& s, int64_t r, T* memory, T* by_lda, T* by_alpha,
                    T* by_beta) {
   const int64_t kinds = s.p.kinds;
   const T* lda = s.lda + r * kinds;
-  T *since = memory, *state = since + kinds, *slope = state + kinds;  // of the state, by beta
+  // slope: derivative of the state with respect to beta.
+  T *since = memory, *state = since + kinds, *slope = state + kinds;
   for (int64_t k = 0; k < kinds; ++k) {
     since[k] = slope[k] = by_lda[k] = by_alpha[k] = by_beta[k] = 0;
     state[k] = s.state[r * kinds + k];
@@ -124,7 +125,7 @@ int hawkesll_grad(const mx_call* call) {
   if (!s.checked()) return -1;
   const int64_t kinds = s.p.kinds, size = s.p.rows * kinds;
   const T* gradient = data<T>(call->in[0]);
-  // The derivatives of each sequence, weighted; those by alpha and beta are summed at the end.
+  // Derivatives per sequence, weighted; those of alpha and beta are summed at the end.
   T* by_alpha = (T*)scratch(kSharedSlot, (size_t)(2 * size + 1) * sizeof(T));
   if (!by_alpha) return -1;
   T *by_beta = by_alpha + size, *out = data<T>(call->out[0]);

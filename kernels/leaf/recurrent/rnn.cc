@@ -1,6 +1,6 @@
-// "rnn": layers of recurrent cells over sequences, saving what "rnn_grad" needs in training. The
-// input's products of all steps are one matrix product; the hidden state's are done step by step
-// with weights that were packed once.
+// "rnn": stacked recurrent layers over sequences; in training it saves what "rnn_grad" needs. The
+// input products of all steps are one matrix product; those of the hidden state are computed step
+// by step with weights packed once.
 #include "leaf/recurrent/rnn.h"
 
 #include "core/random/dropout.h"
@@ -11,7 +11,7 @@
 MX_LEAF_BEGIN
 namespace {
 
-// How many steps count of each sequence; all if there is no such input.
+// Valid lengths of the sequences; all steps are valid without this input.
 class Lengths {
  public:
   template <class T>
@@ -27,7 +27,7 @@ class Lengths {
   int64_t of(int64_t n) const { return steps_[n]; }
   bool end_before(int64_t n, int64_t step) const { return steps_ && step >= steps_[n]; }
 
-  // Numbers of type T that hold them.
+  // Elements of type T that hold them.
   template <class T>
   static int64_t size(const RnnShape& s) {
     return s.lengths ? s.batch * (int64_t)(sizeof(int64_t) / sizeof(T)) : 0;
@@ -52,8 +52,8 @@ class Lengths {
 template <class T>
 struct ForwardBuffers {
   T *own, *panels, *bias, *below, *saved;
-  T *lengths, *hidden, *cell;  // states that wait while sequences pause
-  T *raw, *projection;         // what cells put out before the projection, and its panels
+  T *lengths, *hidden, *cell;  // states kept while sequences are padding
+  T *raw, *projection;         // outputs of cells before the projection, and its panels
 
   ForwardBuffers(const RnnShape& s, BumpAllocator<T>& allocator)
       : own(allocator.take(s.mode == kGru ? s.batch * s.rows : 0)),
@@ -109,14 +109,14 @@ int product(int threads, bool ta, bool tb, int64_t m, int64_t n, int64_t k, cons
   return gemm_arrays(threads, GemmShape{ta, tb, m, n, k, lda, ldb, ldc}, (T)1, a, b, beta, c);
 }
 
-// Hidden states, whose rows are `apart`, and cells, if there are any, before a step.
+// Hidden states, with row stride `apart`, and cells, if there are any, before a step.
 template <class T>
 struct States {
   const T *hidden, *cell;
   int64_t apart;
 };
 
-// One direction of a layer: data (points x source) to `out`, whose rows are `wide` apart.
+// One direction of a layer: data (points x source) to `out`, with row stride `wide`.
 template <class T>
 int run_part(const RnnShape& s, int threads, int64_t direction, int64_t source, const T* data,
              const T* weight, const T* bias, const T* state, const T* cell, T* gates, T* extra,
@@ -239,14 +239,14 @@ int rnn(const mx_call* call) {
 
 // --- gradient --------------------------------------------------------------------------------
 
-// What a direction of a layer reads and writes on the way back.
+// Inputs and outputs of the backward pass of one direction of a layer.
 template <class T>
 struct PartBack {
   const T *data, *weight, *state, *cell, *gates, *extra, *out, *d_out;
   T *d_weight, *d_bias, *d_data, *d_state, *d_cell;
 };
 
-// sums (n) of the rows of x (m x n).
+// Sums (n) of the rows of x (m x n).
 template <class T>
 void sum_rows(int threads, int64_t m, int64_t n, const T* x, T* sums) {
   parallel_for(threads, n, 64, [&](int64_t begin, int64_t end) {
@@ -329,7 +329,8 @@ int back_part(const RnnShape& s, int threads, int64_t direction, int64_t source,
   if (part.d_cell) memcpy(part.d_cell, buffers.d_cell, s.batch * s.hidden * sizeof(T));
   sum_rows(threads, s.points(), s.rows, buffers.d_gates, part.d_bias);
   sum_rows(threads, s.points(), s.rows, buffers.d_own, part.d_bias + s.rows);
-  // The hidden states that steps found: those put out a step before, and the first one.
+  // Hidden states at the beginning of each step: the outputs of the previous step, and the initial
+  // state.
   const int64_t later = (s.steps - 1) * s.batch;
   const T* moved_d = buffers.d_own + (direction ? 0 : s.batch * s.rows);
   const T* moved = part.out + (direction ? s.batch * s.wide : 0);
@@ -414,7 +415,7 @@ template <template <class> class Wanted>
 int64_t query(const mx_call* call, int32_t what) {
   if (what != MX_QUERY_WORKSPACE) return 1;
   const RnnShape s(*(const mx_rnn_params*)call->params);
-  // Numbers of eight bytes need the most.
+  // Eight-byte elements need the most.
   BumpAllocator<double> allocator(nullptr);
   Wanted<double> counted(s, allocator);
   (void)counted;

@@ -1,12 +1,12 @@
-// A stack of recurrent layers: products with weights that are packed once for all steps.
-// ops/recurrent/layers.py is the definition.
+// Stacked recurrent layers: products with weights packed once for all steps. Defined in
+// ops/recurrent/layers.py.
 #pragma once
 #include "leaf/matrix/gemm.h"
 #include "leaf/recurrent/shape.h"
 
 MX_LEAF_BEGIN
 
-// The panels of a B (k x n) that serves many products.
+// The panels of a B (k x n) that is used in many products.
 template <class T>
 struct Panels {
   static constexpr int kWidth = 2 * kLanes<T>;
@@ -24,8 +24,8 @@ struct Panels {
     });
   }
 
-  // A member's tiles of C (m x n) = A B + columns + beta * C for an A with rows `a_step` apart;
-  // columns may be NULL.
+  // A member's tiles of C (m x n) = A B + columns + beta * C, where the row stride of A is
+  // `a_step`; columns may be NULL.
   void multiply(const TeamMember& member, int64_t m, const T* a, int64_t a_step, const T* columns,
                 T beta, T* c, int64_t c_step) const {
     const TileTable<T>& tiles = tile_table(T());
@@ -43,10 +43,10 @@ struct Panels {
   }
 };
 
-// How a team divides the steps of a direction. Sequences do not depend on each other, so where
-// each member's second-level cache holds the weights, it takes some sequences through all steps
-// and waits for nobody. Else all share the product of each step, at the cost of barriers and of
-// moving gates between the cores' caches.
+// How a team divides the steps of a direction. Sequences are independent, so if each member's L2
+// cache holds the weights, it takes some sequences through all steps without waiting for others.
+// Otherwise all share the product of each step, at the cost of barriers and of moving gates between
+// the cores' caches.
 struct StepDivision {
   static constexpr int64_t kCached = 1 << 20;  // bytes of weights
   static constexpr int64_t kFewest = 4;        // sequences of a member, whose tiles reuse weights
@@ -61,9 +61,9 @@ struct StepDivision {
   }
 };
 
-// What a member of a team does at each step.
+// A team member's part of each step.
 struct StepShare {
-  TeamMember multiplies;  // its tiles of the product of `count` sequences from the `first` on
+  TeamMember multiplies;  // its tiles of the product of `count` sequences from `first` on
   int64_t first, count;
   int64_t begin, end;  // the sequences whose cells it computes
 

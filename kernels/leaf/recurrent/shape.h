@@ -1,4 +1,4 @@
-// A stack of recurrent layers: extents, and offsets of weights and of what is saved.
+// Stacked recurrent layers: extents, and offsets of weights and of saved values.
 #pragma once
 #include "leaf/leaf.h"
 #include "params/recurrent.gen.h"
@@ -11,7 +11,7 @@ struct RnnShape {
   int64_t steps, batch, inputs, hidden, layers, directions;
   int64_t out;   // size of a hidden state: of the projection, if there is one
   int64_t rows;  // of a direction's weights: all gates
-  int64_t wide;  // what a layer puts out at a step: all directions
+  int64_t wide;  // outputs of a layer per step: all directions
   int mode;
   bool projected, extra, drops, saves, lengths;
 
@@ -35,19 +35,19 @@ struct RnnShape {
   int64_t points() const { return steps * batch; }
   int64_t source(int64_t layer) const { return layer ? wide : inputs; }
 
-  // Where the input's weights of a direction begin; the hidden state's and the projection's follow.
+  // Offset of a direction's input weights; the hidden state's and the projection's follow.
   int64_t weights_at(int64_t layer, int64_t direction) const {
     const int64_t own = rows * out + (projected ? out * hidden : 0);
     const int64_t first = rows * inputs + own, other = rows * wide + own;
     if (layer == 0) return direction * first;
     return directions * first + ((layer - 1) * directions + direction) * other;
   }
-  // Where the input's bias begins; the hidden state's follows.
+  // Offset of the input bias; the hidden state's follows.
   int64_t bias_at(int64_t layer, int64_t direction) const {
     return weights_at(layers, 0) + (layer * directions + direction) * 2 * rows;
   }
 
-  // Of what is saved for the gradient.
+  // Size of what is saved for the gradient.
   int64_t part_size() const { return points() * (rows + (extra ? hidden : 0)); }
   int64_t part_at(int64_t layer, int64_t direction) const {
     const int64_t between = points() * wide * (drops ? 2 : 1);

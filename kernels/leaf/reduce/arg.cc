@@ -1,5 +1,5 @@
-// "argmax" and "argmin": where along a dimension of (outer, extent, inner) arrays the largest or
-// smallest element lies. The first of equal ones counts, and a NaN more than any number.
+// "argmax" and "argmin": positions of the maximum or minimum along a dimension of (outer, extent,
+// inner) arrays. The first one among equals wins, and NaN wins over numbers.
 #include "leaf/simd/cast.h"
 #include "leaf/simd/lanes.h"
 #include "leaf/simd/pack.h"
@@ -9,9 +9,9 @@
 MX_LEAF_BEGIN
 namespace {
 
-constexpr int64_t kColumns = 256;  // lines side by side
+constexpr int64_t kColumns = 256;  // lines processed together
 template <class T>
-constexpr int64_t kShortRow = sizeof(T) == 1 ? 127 : 8 * kLanes<T>;  // bytes count so far
+constexpr int64_t kShortRow = sizeof(T) == 1 ? 127 : 8 * kLanes<T>;  // bytes can count up to here
 
 template <bool largest, class V>
 MX_INLINE Mask<V> better(V x, V best) {
@@ -19,7 +19,7 @@ MX_INLINE Mask<V> better(V x, V best) {
   return more | ((x != x) & (best == best));
 }
 
-// The first place of a value in a row; of a NaN where the value is one.
+// The first position of a value in a row; of a NaN if the value is one.
 template <bool is_number, class S, class T = Sum<S>>
 int64_t place_of(const S* row, int64_t extent, T value) {
   constexpr int L = kLanes<T>;
@@ -43,7 +43,7 @@ MX_INLINE Element<V> fold_lanes(V x, const F& join) {
   return x[0];
 }
 
-// Which byte that is not zero comes first.
+// Index of the first non-zero byte.
 MX_INLINE int first_set(Vec<uint8_t> x) {
 #if MX_ISA_LEVEL == 4
   return __builtin_ctzll(_mm512_test_epi8_mask((__m512i)x, (__m512i)x));
@@ -54,7 +54,7 @@ MX_INLINE int first_set(Vec<uint8_t> x) {
 #endif
 }
 
-// Where a or b is no number.
+// Where a or b is NaN.
 template <class V>
 MX_INLINE Mask<V> unordered(V a, V b) {
   constexpr bool is_float = sizeof(Element<V>) == 4;
@@ -81,7 +81,7 @@ int64_t position_in_row(const S* row, int64_t extent) {
   const auto better_of = [](V x, V y) MX_ALWAYS { return largest ? max(x, y) : min(x, y); };
   V best = splat<V>(scalar_as<T>(row[0]));
   I run = {}, at = {}, no_number = {};
-  // Runs of some vectors are compared as one; the last run begins before its turn.
+  // Runs of several vectors are compared as one; the last run overlaps its predecessor.
   const int64_t runs = extent < kRun ? 0 : ceil_div(extent, kRun);
   const auto begin_of = [=](int64_t i) { return least(i * kRun, extent - kRun); };
   for (int64_t i = 0; i < runs; ++i) {
@@ -111,7 +111,7 @@ int64_t position_in_row(const S* row, int64_t extent) {
   const T value = fold_lanes(best, better_of);
   if constexpr (is_real<V>)
     if (any(no_number)) return place_of<false>(row, extent, value);
-  // Bytes are too narrow to count runs.
+  // Bytes cannot count runs.
   if (runs == 0 || sizeof(T) == 1) return place_of<true>(row, extent, value);
   const V wanted = splat<V>(value);
   const I first = best == wanted ? run : splat<I>((Element<I>)runs);
@@ -120,7 +120,7 @@ int64_t position_in_row(const S* row, int64_t extent) {
                      [=](int c) MX_ALWAYS { return load_as<T>(row + begin + c * L) == wanted; }));
 }
 
-// The same of a row that fits into some vectors: they are looked through twice, without a branch.
+// The same for a row that fits in a few vectors: two passes without a branch.
 template <bool largest, class S>
 int64_t position_in_short_row(const S* row, int64_t extent) {
   typedef Sum<S> T;
@@ -129,7 +129,7 @@ int64_t position_in_short_row(const S* row, int64_t extent) {
   constexpr int64_t L = kLanes<T>;
   const I lane = lane_numbers<I>();
   const auto better_of = [](V x, V y) MX_ALWAYS { return largest ? max(x, y) : min(x, y); };
-  // The last vector begins before its turn, or lacks lanes.
+  // The last vector overlaps its predecessor, or is partial.
   const bool lacking = extent < L;
   V tail = splat<V>(scalar_as<T>(row[0]));
   if (lacking)
@@ -176,7 +176,7 @@ void positions_in_columns(int64_t* out, const S* in, int64_t extent, int64_t str
   for (int64_t c = 0; c < width; ++c) out[c] = place[c];
 }
 
-// The same of bytes, whose places need more bits than they have.
+// The same for bytes, which cannot hold positions.
 template <bool largest, class S>
 void positions_in_byte_columns(int64_t* out, const S* in, int64_t extent, int64_t stride,
                                int64_t width) {

@@ -1,11 +1,11 @@
-// "diagonal_sum": sums along the last of nested strided loops, such as the traces of matrices.
+// "diagonal_sum": sums along the last of several nested strided loops, such as traces of matrices.
 #include "leaf/leaf.h"
 #include "params/shape.gen.h"
 
 MX_LEAF_BEGIN
 namespace {
 
-constexpr int64_t kGrain = 2048;  // elements for which another thread pays
+constexpr int64_t kGrain = 2048;  // elements that make another thread worthwhile
 
 template <class T, class Sum>
 int diagonal_sum(const mx_call* call) {

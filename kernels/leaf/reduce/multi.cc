@@ -1,4 +1,4 @@
-// One number out of many arrays: "multi_sum_sq", the sums of their squares, and "all_finite",
+// Scalars computed from many arrays: "multi_sum_sq", their sums of squares, and "all_finite",
 // whether no element is infinite or NaN.
 #include "leaf/simd/runs.h"
 #include "params/reduce.gen.h"
@@ -21,7 +21,7 @@ int multi_sum_sq(const mx_call* call) {
 template <class S>
 int all_finite(const mx_call* call) {
   float* out = data<float>(call->out[0]);
-  // Without a fresh start the output goes on from what earlier calls wrote to it.
+  // Without init_output the result of earlier calls is accumulated.
   bool finite = static_cast<const mx_all_finite_params*>(call->params)->init || *out != 0;
   for (int i = 0; i < call->nin && finite; ++i) {
     const mx_tensor& in = call->in[i];

@@ -1,8 +1,8 @@
-// "percentile": elements of given ranks along the rows of (outer, extent) arrays, and what lies
-// between two of them.
+// "percentile": order statistics along the rows of (outer, extent) arrays, and interpolation
+// between them.
 //
-// Elements become unsigned keys of the same order. Their digits are counted from the highest on,
-// and only keys with the wanted digit stay; few keys are sorted.
+// Elements become order-preserving unsigned keys. Radix select: their digits are counted from the
+// highest on, and only keys with the wanted digit are kept; short remainders are sorted.
 #include "leaf/simd/cast.h"
 #include "leaf/simd/vec.h"
 #include "params/reduce.gen.h"
@@ -10,8 +10,8 @@
 MX_LEAF_BEGIN
 namespace {
 
-constexpr int64_t kFew = 48;  // keys that are sorted
-constexpr int kDigit = 11;    // bits
+constexpr int64_t kSortedKeys = 48;  // keys that are sorted
+constexpr int kDigit = 11;           // in bits
 
 template <class K>
 void sort_few(K* keys, int64_t n) {
@@ -26,7 +26,7 @@ void sort_few(K* keys, int64_t n) {
 template <class T>
 using KeyOf = typename UnsignedOf<sizeof(T)>::type;
 
-// Keys in the order of numbers; NaN is told apart, zeros of either sign are equal.
+// Order-preserving keys; NaN is distinguished, zeros of either sign are equal.
 template <class T>
 bool to_keys(KeyOf<T>* keys, const T* x, int64_t n) {
   typedef KeyOf<T> K;
@@ -51,13 +51,14 @@ double value_of(KeyOf<T> key) {
   return (double)value;
 }
 
-// The keys of ranks `rank` and, where there is one, `rank + 1`; `keys` stay, `left` takes others.
+// Select the keys of ranks `rank` and, if it exists, `rank + 1`; `keys` is kept, `left` is
+// overwritten.
 template <class K>
 void select(const K* keys, K* left, int64_t n, int64_t rank, K selected[2]) {
   const K* from = keys;
   K above = ~(K)0;  // the smallest key seen that is larger than all in `from`
   int shift = 8 * sizeof(K);
-  while (n > kFew && shift > 0) {
+  while (n > kSortedKeys && shift > 0) {
     const int digit = n < 4096 ? 8 : kDigit;
     const int bits = shift < digit ? shift : digit;
     shift -= bits;
@@ -86,7 +87,7 @@ void select(const K* keys, K* left, int64_t n, int64_t rank, K selected[2]) {
     sort_few(left, n);
     from = left;
   }
-  // With all digits looked at, the keys that stayed are equal.
+  // After all digits, the remaining keys are equal.
   selected[0] = from[rank];
   selected[1] = rank + 1 < n ? from[rank + 1] : above;
 }
@@ -113,7 +114,7 @@ double of_keys(const K* keys, K* left, int64_t n, double percent, int mode, cons
       return high;
     case 3:
       return part > 0 ? between(low, high, 0.5) : low;
-    default:  // the nearest one, of two the even one
+    default:  // nearest, half to even
       return part < 0.5 || (part == 0.5 && rank % 2 == 0) ? low : high;
   }
 }
@@ -130,7 +131,7 @@ int percentile(const mx_call* call) {
   double* percents = nullptr;
   if (call->nin > 1) {
     percents = (double*)mx_system_alloc(number * sizeof(double));
-    if (!percents) return mx_fail("out of memory for percentiles");
+    if (!percents) return mx_fail("percentile: out of memory");
     cast_row(MX_F64, call->in[1].dtype)(percents, call->in[1].data, number);
     for (int64_t i = 0; i < number; ++i)
       if (!(percents[i] >= 0 && percents[i] <= 100)) {
@@ -163,7 +164,7 @@ int percentile(const mx_call* call) {
     mx_system_free(copy);
   });
   mx_system_free(percents);
-  return failed ? mx_fail("out of memory for the keys of elements") : 0;
+  return failed ? mx_fail("percentile: out of memory") : 0;
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Reductions over any set of axes: sum, mean, prod, max, min, nansum, nanprod, norms.
-// The functors; how a call is cut up is reduce_run.cc's business.
+// The functors of reductions over any set of axes: sum, mean, prod, max, min, nansum, nanprod,
+// norms; run.cc divides the work.
 #include "leaf/reduce/reduce.h"
 
 #include "leaf/simd/cast.h"
@@ -28,7 +28,7 @@ template <class T>
 constexpr T kHighest =
     is_floating<T> ? T(__builtin_inf()) : T(sizeof(T) == 4 ? INT32_MAX : INT64_MAX);
 
-// MX_REDUCE(name, neutral element, what becomes of each x, how a and b join, what becomes of the
+// MX_REDUCE(name, neutral element, transform of each x, combination of a and b, result from the
 // accumulator w of n elements)
 #define MX_REDUCTIONS                                                       \
   MX_REDUCE(sum, T(0), x, add(a, b), w)                                     \
@@ -146,8 +146,8 @@ struct Of {
   }
 };
 
-// Squares of floats, summed as floats where none of those that matter can have got lost: not
-// beyond the range of floats, and not so small that their digits are.
+// Sum squares of floats in float if nothing relevant was lost: no overflow, and no underflow that
+// costs digits.
 void fold_squares(Wide* total, const void* from, int64_t n) {
   constexpr int64_t kRun = 4096;
   constexpr double least = 0x1p-100, most = 0x1p120;

@@ -1,10 +1,10 @@
-// How a reduction call is cut up.
+// The reduction driver.
 //
-// The shape is collapsed until kept and reduced dimensions alternate. The two innermost ones make a
-// slab whose rows are folded into its columns: as they lie when the innermost dimension is kept,
-// transposed when it is reduced and short; a long reduced one is folded along itself. Slabs are
-// repeated over the other dimensions. Long reductions are cut into pieces that depend on the shape
-// alone and are joined in order, so that results do not depend on the number of threads.
+// The shape is collapsed until kept and reduced dimensions alternate. The two innermost ones form a
+// slab whose rows are folded into its columns: directly if the innermost dimension is kept,
+// transposed if it is reduced and short; a long reduced one is folded along itself. Slabs are
+// iterated over the other dimensions. Long reductions are split into pieces that depend only on the
+// shape and are combined in order, so that results do not depend on the number of threads.
 #include "leaf/reduce/reduce.h"
 #include "leaf/simd/cast.h"
 #include "leaf/simd/transpose.h"
@@ -13,16 +13,16 @@
 MX_LEAF_BEGIN
 namespace {
 
-constexpr int64_t kRun = 4096;          // elements of a row folded at a time
-constexpr int64_t kRows = 64;           // rows folded into columns before they go to the wide type
+constexpr int64_t kRun = 4096;  // elements of a row folded at a time
+constexpr int64_t kRows = 64;   // rows folded into columns before these are added to the wide type
 constexpr int64_t kColumns = 1024;      // columns folded at a time
-constexpr int64_t kShortColumns = 256;  // fewer columns: several rows are taken as one
-constexpr int64_t kPieces = 64, kPiece = 1 << 16;  // at most so many, of at least so many elements
+constexpr int64_t kShortColumns = 256;  // with fewer columns several rows are processed as one
+constexpr int64_t kPieces = 64, kPiece = 1 << 16;  // at most 64 pieces of at least 2^16 elements
 
 int64_t min_of(int64_t a, int64_t b) { return a < b ? a : b; }
 int64_t max_of(int64_t a, int64_t b) { return a > b ? a : b; }
 
-// Some dimensions of a tensor: how many index combinations, and where each of them starts.
+// A subset of a tensor's dimensions: number of index combinations, and the offset of each.
 struct Axes {
   int n = 0;
   int64_t extent[MX_MAX_DIM], stride[MX_MAX_DIM], total = 1;
@@ -43,20 +43,20 @@ struct Axes {
   }
 };
 
-// A call as tasks (a block of outputs) of pieces (of what is reduced into them) of units (what is
-// folded at a time).
+// Partition of a call into tasks (a block of outputs), pieces (of the elements reduced into it) and
+// units (folded at a time).
 struct Job {
   enum Slab { kAsItLies, kTransposed, kAlong };
 
   const Reduction& op;
   const char* x;
-  CastRow load;  // null: memory holds op.type
+  CastRow load;  // NULL: memory has op.type
   bool folds_floats;
   int in_size, row_size;
   Slab slab;
   int64_t columns, rows;  // of the slab; kAlong has one column
   Axes kept, reduced;     // the other dimensions
-  int64_t fold;           // rows taken as one
+  int64_t fold;           // rows processed as one
   int64_t width;          // outputs of a task, times fold
   int64_t blocks, units_per_slab, units, units_per_piece, pieces, tasks;
 
@@ -79,7 +79,7 @@ struct Job {
   static bool is_reduced(const mx_reduce_params& p, int d) {
     return (d % 2 == 0) == (p.first_reduced != 0);
   }
-  // Returns the innermost dimension that is not the slab's, or -1.
+  // Returns the innermost dimension that is not in the slab, or -1.
   int read_slab(const mx_reduce_params& p) {
     int d = p.ndim - 1;
     const int64_t inner = d < 0 ? 1 : p.shape[d], outer = d < 1 ? 1 : p.shape[d - 1];
@@ -110,9 +110,9 @@ struct Job {
     units = reduced.total * units_per_slab;
     const int64_t work = reduced.total * rows * max_of(width / fold, 1);
     pieces = max_of(1, min_of(min_of(kPieces, units), work / kPiece));
-    if (pieces > 1) pieces -= pieces % 2;  // two threads have as many
+    if (pieces > 1) pieces -= pieces % 2;  // an equal number for two threads
     units_per_piece = ceil_div(units, pieces);
-    pieces = max_of(1, ceil_div(units, max_of(units_per_piece, 1)));  // none is empty
+    pieces = max_of(1, ceil_div(units, max_of(units_per_piece, 1)));  // no piece is empty
     tasks = kept.total * blocks;
   }
 
@@ -123,7 +123,7 @@ struct Job {
     return fold > 1 ? columns : min_of(width, columns - first_column(task));
   }
 
-  // Fold a piece of a task into its accumulators; or, when it is one unit, into `sums`.
+  // Fold a piece of a task into its accumulators or, if it is a single unit, into `sums`.
   void run_piece(int64_t task, int64_t piece, Wide* w, void* sums = nullptr) const {
     const int64_t begin = piece * units_per_piece;
     const char* start = x + kept.offset(task / blocks) * in_size;
@@ -161,7 +161,7 @@ struct Job {
     for (int64_t r = begin; r < end; r += kFoldRows)
       add_rows(sums, from + (r * stride + first) * in_size, stride, min_of(kFoldRows, end - r), n,
                r == begin);
-    if (end == whole)  // the rows that fill no long row
+    if (end == whole)  // the rows that do not fill a long row
       for (int64_t r = whole * fold; r < rows; ++r)
         add_rows(sums, from + r * columns * in_size, columns, 1, columns, false);
   }
@@ -189,7 +189,7 @@ struct Job {
       op.fold_rows(sums, transposed + r * n * row_size, n, min_of(kFoldRows, rows - r), n, r == 0);
   }
 
-  // Join the accumulators of rows that were taken as one.
+  // Combine the accumulators of rows that were processed as one.
   void unfold(Wide* w) const {
     alignas(64) Wide total[kShortColumns + kVecBytes], next[kShortColumns + kVecBytes];
     if (fold == 1) return;
@@ -205,7 +205,7 @@ struct Job {
   }
 };
 
-// Where results go: accumulators are finished and cast to the output's type.
+// Destination of results: accumulators are finished and cast to the output's dtype.
 struct Output {
   char* data;
   int size;
@@ -222,7 +222,7 @@ struct Output {
   }
 };
 
-// Tasks [begin, end), from their pieces: `ready` holds these, or they are still to be run.
+// Run tasks [begin, end) on their pieces: already computed in `ready`, or computed here.
 void run_tasks(const Job& job, const Output& out, const Wide* ready, int64_t begin, int64_t end) {
   const int64_t width = job.width;
   const auto get_piece = [&](int64_t task, int64_t i, Wide* w) {
@@ -234,7 +234,7 @@ void run_tasks(const Job& job, const Output& out, const Wide* ready, int64_t beg
     }
   };
   alignas(64) Wide total[kColumns + kVecBytes], piece[kColumns + kVecBytes];
-  int64_t filled = 0;  // results of single rows wait until a block of them is complete
+  int64_t filled = 0;  // results of single rows are buffered until a block is complete
   for (int64_t task = begin; task < end; ++task) {
     Wide* w = total + filled;
     get_piece(task, 0, w);
@@ -252,7 +252,7 @@ void run_tasks(const Job& job, const Output& out, const Wide* ready, int64_t beg
   }
 }
 
-// Tasks of one unit each, folded right into the output.
+// Tasks of a single unit, folded directly into the output.
 void run_single_units(const Job& job, const Output& out, int64_t begin, int64_t end) {
   for (int64_t task = begin; task < end; ++task) {
     char* to = out.at(job.first_output(task));
@@ -261,7 +261,7 @@ void run_single_units(const Job& job, const Output& out, int64_t begin, int64_t 
   }
 }
 
-// With too few tasks for the threads: the pieces in parallel, then the rest in order.
+// With too few tasks for the threads: pieces in parallel, then the rest in order.
 int run_pieces(const mx_call* call, const Job& job, const Output& out) {
   const int64_t total = job.tasks * job.pieces, bytes = total * job.width * sizeof(Wide);
   Wide* ready = (Wide*)mx_system_alloc(bytes);

@@ -1,8 +1,8 @@
-// "var" and "std": the spread of elements along a dimension of (outer, extent, inner) arrays.
+// "var" and "std" along a dimension of (outer, extent, inner) arrays.
 //
-// Runs of elements have their mean, number and sum of squared distances; those of two runs give
-// those of both, so memory is read once. How a row is cut depends on its length alone, so that
-// results do not depend on the number of threads.
+// Runs of elements have a mean, a count and a sum of squared deviations; those of two runs can be
+// combined, so memory is read once. How a row is split depends only on its length, so that results
+// do not depend on the number of threads.
 #include "leaf/simd/cast.h"
 #include "leaf/simd/math.h"
 #include "params/reduce.gen.h"
@@ -10,9 +10,10 @@
 MX_LEAF_BEGIN
 namespace {
 
-constexpr int64_t kColumns = 256;                // lines side by side
-constexpr int64_t kPart = 1 << 16, kParts = 64;  // a long row: at most so many parts
-constexpr int64_t kFewRows = 16;                 // more rows are not cut
+constexpr int64_t kColumns = 256;  // lines processed together
+// Minimum size and maximum number of a long row's parts.
+constexpr int64_t kPart = 1 << 16, kParts = 64;
+constexpr int64_t kFewRows = 16;  // with more rows, these are not split
 constexpr int64_t kGrain = 4096;
 
 struct Moments {
@@ -34,7 +35,7 @@ double total(V x) {
   return sum;
 }
 
-// The moments of at most kBlock elements.
+// Moments of at most kBlock elements.
 template <class T>
 Moments of_block(const T* x, int64_t n) {
   typedef Vec<T> V;
@@ -47,7 +48,7 @@ Moments of_block(const T* x, int64_t n) {
   if (i < n) sum[1] += load_first(x + i, (int)(n - i));
   const T middle = (T)(total((sum[0] + sum[1]) + (sum[2] + sum[3])) / (double)n);
 
-  // Distances from about the mean: their own sum tells how far it is off.
+  // Deviations from an approximate mean: their sum corrects it.
   V far[kSums] = {}, squares[kSums] = {};
   const V from = splat<V>(middle);
   for (i = 0; i + kSums * L <= n; i += kSums * L)
@@ -73,7 +74,7 @@ Moments of_block(const T* x, int64_t n) {
 struct Job {
   const char* in;
   char* out;
-  CastRow load, save;  // load is null where memory holds the type to compute with
+  CastRow load, save;  // load is NULL if memory has the computation type
   int in_size, out_size;
   int64_t outer, extent, inner;
   double ddof;
@@ -129,7 +130,7 @@ void rows(const Job& job, int threads) {
   });
 }
 
-// Columns side by side: first their means, then the squared distances from them.
+// Several columns together: first their means, then the squared deviations.
 template <class T>
 void columns(const Job& job, int threads) {
   const int64_t blocks = ceil_div(job.inner, kColumns), line = job.extent * job.inner;

@@ -1,5 +1,5 @@
-// "all" and "any": whether all elements along a dimension of (outer, extent, inner) arrays are not
-// zero, or one is. A row is read no further than the answer needs.
+// "all" and "any" along a dimension of (outer, extent, inner) arrays. A row is only read until the
+// answer is known.
 #include "leaf/simd/cast.h"
 #include "leaf/simd/vec.h"
 #include "params/reduce.gen.h"
@@ -7,9 +7,9 @@
 MX_LEAF_BEGIN
 namespace {
 
-constexpr int64_t kColumns = 1024;   // lines side by side
-constexpr int64_t kPart = 1 << 18;   // bytes of a long row that another thread looks at
-constexpr int64_t kFront = 1 << 14;  // bytes that take less than a team's start, and often decide
+constexpr int64_t kColumns = 1024;   // lines processed together
+constexpr int64_t kPart = 1 << 18;   // bytes of a long row that make another thread worthwhile
+constexpr int64_t kFront = 1 << 14;  // bytes read before a team is started, as they often decide
 constexpr int64_t kGrain = 1 << 15;
 
 struct half {  // two bytes without their sign
@@ -21,7 +21,7 @@ inline bool is_set(T x) {
 }
 inline bool is_set(half x) { return (x.bits & 0x7fff) != 0; }
 
-// An unsigned integer as wide as an element: masks of elements need no widening then.
+// An unsigned integer as wide as an element, so that masks of elements need no widening.
 template <int size>
 struct Wide;
 // clang-format off
@@ -31,11 +31,11 @@ template <> struct Wide<4> { typedef uint32_t Word; };
 template <> struct Wide<8> { typedef uint64_t Word; };
 // clang-format on
 
-// Whether an element is set (or, when all are requested, is not).
+// Whether an element is non-zero (or, for `all`, zero).
 template <bool all, class T>
 bool decides(const T* x, int64_t n) {
   typedef typename Wide<sizeof(T)>::Word Word;
-  constexpr int64_t kRun = 256;  // a run that the compiler makes vectors of
+  constexpr int64_t kRun = 256;  // a run that the compiler vectorises
   int64_t i = 0;
   for (; i + kRun <= n; i += kRun) {
     Word differs = 0;

@@ -1,4 +1,4 @@
-// Arrays side by side along one dimension: joined to one (concat, stack) or cut from one (split).
+// Concatenation along one dimension (concat, stack), and its inverse (split).
 #include "leaf/shape/copy.h"
 #include "leaf/simd/cast.h"
 #include "leaf/simd/stream.h"
@@ -7,9 +7,9 @@
 MX_LEAF_BEGIN
 namespace {
 
-constexpr int64_t kGrain = 4096;  // bytes below which another thread does not pay
+constexpr int64_t kGrain = 4096;  // bytes below which another thread does not pay off
 
-// One array of `rows` blocks, `bytes` apart from block to block.
+// One array as `rows` blocks with stride `bytes`.
 struct Side {
   char* data;
   int64_t bytes;

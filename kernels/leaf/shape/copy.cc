@@ -11,14 +11,14 @@ namespace {
 constexpr int64_t kTile = 256;  // a transposed square that touches few memory pages
 constexpr int64_t kGrain = 1024;
 constexpr int64_t kSmall = 128;  // elements that are copied one by one
-constexpr int64_t kLong = 256;   // bytes of a row that is worth finding its place alone
+constexpr int64_t kLong = 256;   // bytes of a row long enough for a division per row
 
 // A copy as nested loops, innermost last; strides count elements.
 struct Loops {
   int n = 0;
   int64_t extent[MX_MAX_DIM], dst[MX_MAX_DIM], src[MX_MAX_DIM];
 
-  // Dimensions of extent 1 vanish, neighbours that step as one are joined.
+  // Drops dimensions of extent 1 and merges neighbours with a common stride.
   Loops(const mx_tensor& to, const mx_tensor& from) {
     int64_t dense_to = 1, dense_from = 1;
     for (int d = to.ndim - 1; d >= 0; --d) {
@@ -47,14 +47,14 @@ struct Loops {
       list[j] = old;
     }
   }
-  // Whether runs of dense elements come 2 to 4 times each.
+  // Whether runs of dense elements are repeated 2 to 4 times each.
   bool repeats() const {
     if (n < 2) return false;
     const int64_t times = extent[n - 1];
     return times >= 2 && times <= 4 && src[n - 1] == 0 && dst[n - 1] == 1 && src[n - 2] == 1 &&
            dst[n - 2] == times;
   }
-  // Offsets of combination `i` of all loops but the last `inner` ones.
+  // Offsets of combination `i` of all loops except the last `inner` ones.
   void offsets(int64_t i, int inner, int64_t* to, int64_t* from) const {
     *to = *from = 0;
     for (int d = n - 1 - inner; d >= 0; --d) {
@@ -82,7 +82,7 @@ void copy_row(T* dst, int64_t step_to, const T* src, int64_t step_from, int64_t 
   }
 }
 
-// Each of n elements some times in a row, of a number that the compiler knows.
+// Repeat each of n elements a number of times known at compile time.
 template <int times, class T>
 void repeat_row(T* dst, const T* src, int64_t n) {
 #pragma GCC ivdep
@@ -96,7 +96,7 @@ void repeat_row(T* dst, const T* src, int64_t n, int64_t times) {
                : repeat_row<4>(dst, src, n);
 }
 
-// Two loops of few elements, one by one.
+// Two loops with few elements, one by one.
 template <class T>
 void copy_small(const Loops& loops, T* dst, const T* src) {
   for (int64_t i = 0; i < loops.extent[0]; ++i)
@@ -104,7 +104,7 @@ void copy_small(const Loops& loops, T* dst, const T* src) {
       dst[i * loops.dst[0] + j * loops.dst[1]] = src[i * loops.src[0] + j * loops.src[1]];
 }
 
-// Runs of elements that each stand for 2 to 4 of the output.
+// Runs of elements, each repeated 2 to 4 times in the output.
 template <class T>
 void copy_repeated(const Loops& loops, int threads, int64_t total, T* dst, const T* src) {
   const int last = loops.n - 1;
@@ -147,7 +147,7 @@ void copy_rows(const Loops& loops, int threads, int64_t total, T* dst, const T* 
   });
 }
 
-// The loop `across`, along which the source is dense, and the innermost one in square tiles.
+// Copy the loop `across`, along which the source is dense, and the innermost one in square tiles.
 template <class T>
 void copy_transposed(Loops& loops, int across, int threads, int64_t total, T* dst, const T* src) {
   const int last = loops.n - 1;
@@ -182,7 +182,7 @@ int copy(const mx_call* call) {
     copy_small(loops, dst, src);
     return 0;
   }
-  int across = -1;  // the loop along which the source is dense, when the innermost is not it
+  int across = -1;  // the loop along which the source is dense, if not the innermost
   if (loops.dst[last] == 1 && loops.src[last] != 1 && loops.src[last] != 0)
     for (int d = 0; d < last; ++d)
       if (loops.src[d] == 1) across = d;
@@ -214,13 +214,13 @@ int fill(const mx_call* call) {
   return 0;
 }
 
-// Rows in the order of memory are copied with what lies between them, so that each line of `whole`
-// is written once. False where that does not pay.
+// Copy rows in memory order including the gaps between them, so that each line of `whole` is
+// written once. False if that does not pay off.
 template <class T>
 bool copy_and_fill_gaps(const mx_tensor& whole, const mx_tensor& to, const mx_tensor& from, T value,
                         int threads) {
   const int64_t total = count(to), size = count(whole);
-  if (total < kSmall || total < size / 2) return false;  // gaps would keep one thread
+  if (total < kSmall || total < size / 2) return false;  // gaps would keep one thread busy
   const Loops loops(to, from);
   const int last = loops.n - 1;
   const int64_t n = loops.extent[last], rows = total / n;

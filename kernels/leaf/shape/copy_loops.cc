@@ -1,4 +1,4 @@
-// Operators that are one copy between two strided sides, lowered by mxcy/ops/shape/strided.py.
+// Operators that are a single copy between two strided sides, lowered by mxcy/ops/shape/strided.py.
 #include "leaf/shape/copy.h"
 #include "leaf/simd/cast.h"
 #include "leaf/simd/stream.h"
@@ -7,7 +7,7 @@
 MX_LEAF_BEGIN
 namespace {
 
-enum { NOTHING = 0, FILL = 1, BASE = 2 };  // what the output holds before the copy
+enum { NOTHING = 0, FILL = 1, BASE = 2 };  // contents of the output before the copy
 constexpr int64_t kGrain = 4096;           // bytes of a contiguous copy
 
 void copy_all(const mx_tensor& from, mx_tensor& to, int64_t bytes, int threads) {

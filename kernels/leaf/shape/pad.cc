@@ -1,6 +1,6 @@
-// Margins that repeat elements of the array: the nearest one (edge), those mirrored at the edge
-// (reflect) or behind it (symmetric), those of the other end (wrap); and their gradient, which adds
-// the margins to the elements they repeat.
+// Padding with elements of the array: the nearest one (edge), mirrored without (reflect) or with
+// the edge (symmetric), or from the other end (wrap); and its gradient, which adds the margins to
+// the elements they repeat.
 #include "leaf/simd/plane.h"
 #include "leaf/simd/stream.h"
 #include "params/shape.gen.h"
@@ -8,11 +8,11 @@
 MX_LEAF_BEGIN
 namespace {
 
-constexpr int64_t kGrain = 2048;  // elements for which another thread pays
+constexpr int64_t kGrain = 2048;  // elements that make another thread worthwhile
 constexpr int kDims = 5;
 enum Margins { kEdge, kReflect, kSymmetric, kWrap };
 
-// The index along a dimension that position `i` of the padded one repeats.
+// The source index that position `i` of the padded dimension repeats.
 inline int64_t repeated(int64_t i, int64_t extent, int32_t margins) {
   if (i >= 0 && i < extent) return i;
   if (margins == kEdge || extent == 1) return i < 0 ? 0 : extent - 1;
@@ -23,7 +23,7 @@ inline int64_t repeated(int64_t i, int64_t extent, int32_t margins) {
   return i < extent ? i : period - mirrored - i;
 }
 
-// The padded array's rows along the last dimension, and the rows that they repeat.
+// The padded array's rows along the last dimension, and the source rows they repeat.
 struct Rows {
   const mx_pad_params* p;
   int64_t wide[kDims];  // the padded extents
@@ -44,7 +44,7 @@ struct Rows {
   }
 };
 
-// A row's margin of positions [begin, end), `before` of them in front of the array's own elements.
+// A row's margin of positions [begin, end); the array's own elements start at `before`.
 template <class T>
 void margin(T* dst, const T* src, int64_t begin, int64_t end, int64_t before, int64_t extent,
             int32_t margins) {
@@ -62,7 +62,7 @@ int pad(const mx_call* call) {
   const Rows rows(p);
   const int last = p->ndim - 1;
   const int64_t n = p->shape[last], before = p->before[last], wide = rows.wide[last];
-  const int64_t own = least(n, wide - before);  // what goes round leaves no place for some
+  const int64_t own = least(n, wide - before);  // elements that wrap around may not fit
   T* to = data<T>(call->out[0]);
   const T* from = data<T>(call->in[0]);
   parallel_for(call->threads, rows.n, kGrain / (wide + 1) + 1, [&](int64_t begin, int64_t end) {
@@ -87,7 +87,7 @@ int pad_grad(const mx_call* call) {
   const T* from = data<T>(call->in[0]);
   const int64_t size = count(call->out[0]);
   memset(to, 0, size * sizeof(T));
-  // Parts of a first dimension without margins can be summed apart from each other.
+  // Parts of a first dimension without margins can be summed independently.
   const int64_t parts = last && p->shape[0] == rows.wide[0] ? p->shape[0] : 1;
   const int64_t each = rows.n / parts;
   parallel_for(call->threads, parts, kGrain / (each * wide + 1) + 1,

@@ -1,5 +1,5 @@
-// "roll": elements move along a dimension of (outer, extent, inner) arrays, and those that leave it
-// come in at the other end. "tril" and "triu": matrices with zeros above or below a diagonal.
+// "roll": circular shifts along a dimension of (outer, extent, inner) arrays. "tril" and "triu":
+// matrices with zeros above or below a diagonal.
 #include "leaf/simd/cast.h"
 #include "leaf/simd/stream.h"
 #include "params/shape.gen.h"
@@ -7,7 +7,7 @@
 MX_LEAF_BEGIN
 namespace {
 
-constexpr int64_t kGrain = 1 << 14;  // bytes for which another thread pays
+constexpr int64_t kGrain = 1 << 14;  // bytes that make another thread worthwhile
 
 int roll(const mx_call* call) {
   const auto& p = *static_cast<const mx_roll_params*>(call->params);

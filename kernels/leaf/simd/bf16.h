@@ -1,5 +1,5 @@
-// bf16.h: the instructions of AVX512-BF16 for blocks of channels. The files are compiled for level
-// 4 without them, so that they are written out; callers ask `multiplies_bf16` before.
+// bf16.h: AVX512-BF16 instructions on blocks of channels. In assembly, because level 4 does not
+// include them; callers check `multiplies_bf16` first.
 #pragma once
 #include "leaf/fused/block.h"
 
@@ -14,7 +14,7 @@ MX_INLINE void store_block(bf16* p, const VB& x) {
   __builtin_memcpy(p, &bits, sizeof bits);
 }
 
-// 16 pairs of numbers.
+// 16 pairs of elements.
 typedef uint32_t Pairs __attribute__((vector_size(64)));
 MX_INLINE Pairs load_pairs(const bf16* p) {
   Pairs pairs;
@@ -22,7 +22,7 @@ MX_INLINE Pairs load_pairs(const bf16* p) {
   return pairs;
 }
 
-// sum += the products of the pair at `left` with each pair of `right`, both of them added up.
+// sum += dot product of the pair at `left` with each pair of `right`.
 MX_INLINE void add_products(VB& sum, const bf16* left, const Pairs& right) {
   typedef const uint32_t Pair __attribute__((may_alias, aligned(2)));
   asm("vdpbf16ps %2%{1to16%}, %1, %0" : "+v"(sum) : "v"(right), "m"(*(Pair*)left));

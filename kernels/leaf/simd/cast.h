@@ -1,10 +1,10 @@
-// cast.h: conversion of runs of elements between any two element types.
+// cast.h: conversion of runs of elements between any two dtypes.
 #pragma once
 #include "leaf/leaf.h"
 
 MX_LEAF_BEGIN
 
-// Elements per block when a kernel computes through converted copies on the stack.
+// Elements per block when a kernel computes on converted copies on the stack.
 constexpr int kBlock = 1024;
 
 typedef void (*CastRow)(void* dst, const void* src, int64_t n);

@@ -1,4 +1,4 @@
-// The error function of floats by table; see odd_table.h.
+// erf of floats by table; see odd_table.h.
 #pragma once
 #include "leaf/simd/odd_table.h"
 

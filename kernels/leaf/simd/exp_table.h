@@ -1,4 +1,4 @@
-// exp of floats by table, where looking up one of 32 numbers is an instruction.
+// exp of floats by table, where a lookup among 32 values is one instruction.
 #pragma once
 #include "leaf/simd/vec.h"
 
@@ -14,7 +14,7 @@ alignas(64) inline constexpr float kExpTable[32] = {
     1.61049032f, 1.64575553f, 1.68179286f, 1.71861935f, 1.75625217f, 1.79470909f, 1.8340081f,
     1.87416768f, 1.91520655f, 1.95714414f,
 };
-// How much these floats are too small, as parts of themselves
+// Relative error of these floats: by how much they are too small
 alignas(64) inline constexpr float kExpTableRest[32] = {
     0, -4.708e-08f, 4.629e-08f, -5.56e-08f, -1.199e-08f, -4.878e-08f, 4.73e-08f, -3.481e-08f,
     3.193e-08f, -2.689e-08f, 3.621e-08f, 1.118e-09f, -3.099e-08f, -2.638e-08f, -7.475e-09f,
@@ -24,17 +24,17 @@ alignas(64) inline constexpr float kExpTableRest[32] = {
 };
 // clang-format on
 
-// 2^k exp(r), where k is x / ln(2) rounded to a multiple of 1/32; low bits of `shifted` tell which.
-// Nothing needs a branch: the last instruction alone overflows, underflows and passes NaN on.
-// To half a unit in the last place with `closely`, else to one.
+// 2^k exp(r), where k is x / ln(2) rounded to a multiple of 1/32, which the low bits of `shifted`
+// encode. Branch-free: only the last instruction overflows, underflows and propagates NaN. Error:
+// half an ulp with `closely`, else one.
 MX_INLINE VF exp_by_table(VF x, bool closely = false) {
-  constexpr float to_32nds = 0x1.8p18f;  // adding it leaves no finer bits
-  // exp(r) - 1 = r + r^2 (a + b r); a is a little low, because the table errs upwards most
+  constexpr float to_32nds = 0x1.8p18f;  // adding it removes finer bits
+  // exp(r) - 1 = r + r^2 (a + b r); a is slightly low, because the table's error is mostly upwards.
   constexpr float a = 0.499975f, b = 0.1666676f;
   const VF shifted = fma(x, splat<VF>(0x1.715476p0f), splat<VF>(to_32nds));
   const VF k = shifted - to_32nds;
   VF r = fma(k, splat<VF>(-0x1.7f7d1cp-20f), fma(k, splat<VF>(-0x1.62e4p-1f), x));
-  // In magnitude at most this, unless k could not be such a multiple: for infinities, say.
+  // The bound on |r|, exceeded only if k is no such multiple: for infinities, say.
   r = (VF)_mm512_maskz_range_ps((__mmask16)-1, (__m512)r, (__m512)splat<VF>(0.01095f), 0b0010);
   const auto look_up = [=](const float* row) MX_ALWAYS {
     return (VF)_mm512_permutex2var_ps(_mm512_load_ps(row), (__m512i)shifted,

@@ -8,8 +8,8 @@ MX_LEAF_BEGIN
 
 // --- exponentials -----------------------------------------------------------------------------
 
-// x = k ln 2 + r with integral k: r, and k through the reference. The integer k also stands in the
-// low bits of `shifted`.
+// x = k ln 2 + r with integral k: returns r, and k through the reference. The low bits of `shifted`
+// hold k as an integer.
 template <class V>
 MX_INLINE V reduce_exp(V x, V& k, V& shifted) {
   using R = Real<V>;
@@ -22,7 +22,7 @@ MX_INLINE V reduce_exp(V x, V& k) {
   V shifted;
   return reduce_exp(x, k, shifted);
 }
-// exp(r) - 1 for |r| <= ln(2) / 2
+// exp(r) - 1 for |r| <= ln(2) / 2.
 template <class V>
 MX_INLINE V expm1_reduced(V r) {
   return fma(r * r, polynomial(r, Real<V>::exp_tail), r);
@@ -31,7 +31,7 @@ template <class V>
 MX_INLINE V clamp(V x, Element<V> low, Element<V> high) {  // NaN passes
   return min(splat<V>(high), max(splat<V>(low), x));
 }
-// exp(r) for |r| <= ln(2) / 2
+// exp(r) for |r| <= ln(2) / 2.
 template <class V>
 MX_INLINE V exp_reduced(V r) {
   return fma(r, fma(r, polynomial(r, Real<V>::exp_tail), splat<V>(1)), splat<V>(1));
@@ -43,7 +43,7 @@ MX_INLINE V exp(V x) {
 #if MX_ISA_LEVEL == 4
   if constexpr (sizeof(x[0]) == 4) return exp_by_table(x);
 #else
-  // Without an instruction that scales, it is cheaper to look whether k may just be added to the
+  // Without a scaling instruction it is cheaper to check whether k may simply be added to the
   // exponent.
   if (__builtin_expect(!any(~(abs(x) <= R::exp_simple)), 1)) {
     const V r = reduce_exp(x, k, shifted);
@@ -64,14 +64,14 @@ template <class V>
 MX_INLINE V expm1(V x) {
   V k;
   const V r = reduce_exp(clamp(x, Real<V>::expm1_min, Real<V>::exp_max), k);
-  const V inverse = power_of_two<V>(-(k > 64 ? splat<V>(64) : k));  // 2^-k, while it matters
+  const V inverse = power_of_two<V>(-(k > 64 ? splat<V>(64) : k));  // 2^-k, as long as it matters
   const V y = scale(expm1_reduced(r) + (1 - inverse), k);
   return x == 0 ? x : y;
 }
 
 // --- logarithms -------------------------------------------------------------------------------
 
-// positive finite x = 2^k (1 + f) with integral k and sqrt(1/2) <= 1 + f < sqrt(2): f, and k
+// Positive finite x = 2^k (1 + f) with integral k and sqrt(1/2) <= 1 + f < sqrt(2): f, and k.
 template <class V>
 MX_INLINE V split_log(V x, V& k) {
   using R = Real<V>;
@@ -85,7 +85,7 @@ MX_INLINE V split_log(V x, V& k) {
   k = is_denormal ? k - R::mantissa : k;
   return (V)fraction - 1;
 }
-// log(1 + f) - f
+// log(1 + f) - f.
 MX_INLINE VF log_rest(VF f) {
   const VF square = f * f;
   return fma(square * f, polynomial(f, Real<VF>::log_tail), square * -0.5f);
@@ -94,7 +94,7 @@ MX_INLINE VD log_rest(VD f) {
   const VD s = f / (f + 2), z = s * s, half_square = f * f * 0.5;
   return s * fma(z, polynomial(z, Real<VD>::log_tail), half_square) - half_square;
 }
-// y where x is positive and finite, the limits of the logarithm elsewhere
+// y where x is positive and finite, the limits of the logarithm elsewhere.
 template <class V>
 MX_INLINE V log_limits(V x, V y) {
   const V infinity = splat<V>(Real<V>::infinity);
@@ -125,11 +125,11 @@ MX_INLINE V log1p(V x) {
   V k;
   const V f = split_log(u, k), lost = (x - (u - 1)) / u;
   const V y = k * R::ln2_hi + (f + (log_rest(f) + fma(k, splat<V>(R::ln2_lo), lost)));
-  // Where 1 + x is x there may be nothing lost, or inf - inf.
+  // Where 1 + x == x nothing is lost, or the correction would be inf - inf.
   const V large = k * R::ln2_hi + (f + fma(k, splat<V>(R::ln2_lo), log_rest(f)));
   return x == 0 ? x : log_limits(u, x > R::denormal_scale ? large : y);
 }
-// log(x) times a constant given in two parts, plus k times another
+// log(x) times a constant given in two parts, plus k times another.
 template <class V>
 MX_INLINE V log_scaled(V f, V factor, V factor_lo) {
   const V tail = log_rest(f), high = f * factor;

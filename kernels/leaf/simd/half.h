@@ -1,4 +1,4 @@
-// half.h: float16 and bfloat16 as storage; arithmetic happens on blocks of float.
+// half.h: float16 and bfloat16 as storage dtypes; arithmetic is done on blocks of floats.
 #pragma once
 #include "leaf/simd/vec.h"
 
@@ -48,7 +48,7 @@ MX_INLINE VF widen(f16, VH bits) {
 MX_INLINE VH narrow(f16, VF x) {
   const VU bits = (VU)x, magnitude = bits & 0x7fffffffu;
   const VU normal = (magnitude - (112u << 23) + 0xfffu + ((magnitude >> 13) & 1u)) >> 13;
-  // Adding 0.5 leaves a denormal half's bits, rounded, at the end of the mantissa.
+  // Adding 0.5 leaves the rounded bits of a denormal half at the end of the mantissa.
   const VU denormal = (VU)((VF)magnitude + 0.5f) - 0x3f000000u;
   VU half = select<VU>(magnitude < 0x38800000u, denormal, normal);
   half = select<VU>(magnitude >= 0x477ff000u, 0x7c00u - VU{}, half);  // rounds to infinity
@@ -57,7 +57,7 @@ MX_INLINE VH narrow(f16, VF x) {
 }
 #endif
 
-// n elements of a half type to float and back.
+// Convert n elements of a half dtype to float and back.
 template <class H>
 inline void widen_row(float* dst, const H* src, int64_t n) {
   constexpr int L = kLanes<float>;

@@ -5,14 +5,14 @@
 
 MX_LEAF_BEGIN
 
-// e / (e + 2) with e = exp(2 |x|) - 1, put right by what rounding added to the sum.
+// e / (e + 2) with e = exp(2 |x|) - 1, corrected for the rounding error of the sum.
 MX_INLINE VD tanh(VD x) {
   const VD e = expm1(min(splat<VD>(40), abs(x + x))), below = e + 2, y = e / below;
   const VD better = y - y * (1 - y) * 0.5 * (e - (below - 2));  // (1 - y) / 2 is 1 / below
   return copysign(min(splat<VD>(1), better), x);
 }
-// 1 - 2 / (exp(2 |x|) + 1); x + x^3 p(x^2) for small x. The exponential may be short and its power
-// of two simple, because the quotient is a correction and its range is known.
+// 1 - 2 / (exp(2 |x|) + 1); x + x^3 p(x^2) for small x. A short exponential with a simple scaling
+// suffices, because the quotient is a correction and its range is known.
 MX_INLINE VF tanh(VF x) {
 #if MX_ISA_LEVEL == 4
   return tanh_by_table(x);
@@ -21,7 +21,7 @@ MX_INLINE VF tanh(VF x) {
   static constexpr float series[] = {
       1, 2, 1.999999737f, 1.333321632f, 0.6666942501f, 0.2677998447f, 0.08841313285f};  // exp(2 r)
   static constexpr float tail[] = {-0.3333294661f, 0.1332072466f, -0.0526717922f, 0.0164375454f};
-  const VF a = min(splat<VF>(9.02f), abs(x)), z = a * a;  // rounds to 1 there
+  const VF a = min(splat<VF>(9.02f), abs(x)), z = a * a;  // the result rounds to 1 there
   const VF shifted = fma(a, splat<VF>(2 * R::log2_e), splat<VF>(R::to_integer + R::bias));
   const VF k = shifted - (R::to_integer + R::bias), power = (VF)((VI)shifted << R::mantissa);
   const VF r = fma(k, splat<VF>(-0x1.62e43p-2f), a);

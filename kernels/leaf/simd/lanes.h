@@ -1,4 +1,4 @@
-// Lanes of a vector: their numbers, and exchanging them.
+// Lane numbers and lane exchanges of vectors.
 #pragma once
 #include <utility>
 
@@ -10,13 +10,13 @@ template <class I, int... number>
 MX_INLINE I listed_lanes(std::integer_sequence<int, number...>) {
   return I{number...};
 }
-// 0, 1, 2, ... A loop that fills them in is not folded: it would run whenever they are needed.
+// 0, 1, 2, ... as a constant: a loop that fills it in would not be folded.
 template <class I>
 MX_INLINE I lane_numbers() {
   return listed_lanes<I>(std::make_integer_sequence<int, sizeof(I) / sizeof(Element<I>)>());
 }
 
-// Each lane from the one so far away, a power of two.
+// Exchange lanes at a distance that is a power of two.
 template <class V>
 MX_INLINE V swap_lanes(V x, int distance) {
   typedef Mask<V> I;

@@ -1,16 +1,16 @@
-// Logarithms of floats by table, where looking up one of 32 numbers is an instruction.
+// Logarithms of floats by table, where a lookup among 32 values is one instruction.
 //
-// x = 2^k m with 3/4 <= m < 3/2, and the upper five bits of m's fraction tell an interval. Each has
-// a number c near the inverse of its middle: log(x) = k ln(2) - log(c) + log(1 + r), r = m c - 1.
-// Where x is near 1, c is 1. The others have so few bits that r is exact.
+// x = 2^k m with 3/4 <= m < 3/2, and the upper five bits of m's fraction select an interval. Each
+// has a constant c near the reciprocal of its centre: log(x) = k ln(2) - log(c) + log(1 + r), r = m
+// c - 1. Near x = 1, c is 1. The other c have so few bits that r is exact.
 #pragma once
 #include "leaf/simd/vec.h"
 
 #if MX_ISA_LEVEL == 4
 MX_LEAF_BEGIN
 
-// The numbers c, then -log(c) as a multiple of 2^-17, so that it adds up exactly with multiples of
-// the upper part of ln(2), then the rest of -log(c).
+// The constants c, then -log(c) as a multiple of 2^-17, so that sums with multiples of the upper
+// part of ln(2) are exact, then the remainder of -log(c).
 // clang-format off
 alignas(64) inline constexpr float kLogTable[3 * 32] = {
     1, 0.953125f, 0.9296875f, 0.8984375f, 0.875f, 0.8515625f, 0.828125f, 0.8125f, 0.7890625f,
@@ -35,10 +35,10 @@ alignas(64) inline constexpr float kLogTable[3 * 32] = {
 
 MX_INLINE VF exponent_of(VF x) { return (VF)_mm512_maskz_getexp_ps((__mmask16)-1, (__m512)x); }
 // log(x), or log(x + *low_part), where x + *low_part rounds to x. Zero, infinity, negative numbers
-// and NaN need no care: what takes a float apart gives them exponents and fractions that lead to
-// the right limits.
+// and NaN need no special treatment: the instructions that decompose a float give exponents and
+// fractions that lead to the right limits.
 MX_INLINE VF log_by_table(VF x, const VF* low_part = nullptr) {
-  // log(1 + r) = r + r^2 (a + b r + d r^2)
+  // log(1 + r) = r + r^2 (a + b r + d r^2).
   constexpr float a = -0.5000012f, b = 0.33338493f, d = -0.24465203f;
   const VF m = (VF)_mm512_maskz_getmant_ps((__mmask16)-1, (__m512)x, _MM_MANT_NORM_p75_1p5,
                                            _MM_MANT_SIGN_nan);

@@ -12,10 +12,10 @@ MX_LEAF_BEGIN
 #define MX_PACK(bits, a, b) (VI) _mm_packs_epi##bits((__m128i)(a), (__m128i)(b))
 #endif
 
-// The lower words of the double words of a, then of b.
+// The lower 16-bit words of the 32-bit words of a, then of b.
 MX_INLINE VI low_words(VI a, VI b) { return __builtin_shuffle(a, b, lane_numbers<VI>() * 2); }
 
-// A vector of booleans from as many masks of T as it takes: mask(i) is the i-th of sizeof(T).
+// A vector of booleans from the necessary number of masks of T: mask(i) is the i-th of sizeof(T).
 template <class T, class M>
 MX_INLINE Vec<uint8_t> packed(const M& mask) {
   typedef Vec<uint8_t> Bytes;
@@ -31,7 +31,7 @@ MX_INLINE Vec<uint8_t> packed(const M& mask) {
       else
         words[i] = mask(i);
     }
-    constexpr int parts = kVecBytes / 16;  // of a register, which are packed by themselves
+    constexpr int parts = kVecBytes / 16;  // of a register, each packed separately
     const VI lane = lane_numbers<VI>(), order = lane % parts * 4 + lane / parts;
     const VI low = MX_PACK(32, words[0], words[1]), high = MX_PACK(32, words[2], words[3]);
     return (Bytes)__builtin_shuffle(MX_PACK(16, low, high), order) & one;

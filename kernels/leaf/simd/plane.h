@@ -1,5 +1,5 @@
-// Storage types as numbers to compute with: a block of 16-bit elements is copied to float and back,
-// any other is used where it lies. And what a window sees of a row of such a block.
+// Blocks of storage elements in their computation type: 16-bit dtypes are copied to float and back,
+// others are used in place. And the part of a row that a window sees.
 #pragma once
 #include "leaf/simd/half.h"
 
@@ -21,7 +21,7 @@ struct SumOf<bf16> {
 template <class S>
 using Sum = typename SumOf<S>::type;
 
-// One element, or a vector of them, or its first n, of a storage type S as T.
+// One element, a vector, or the first n lanes of one, of a storage type S as T.
 template <class T, class S>
 inline Vec<T> load_first_as(const S* src, int n) {
   if constexpr (is_half<S>) {
@@ -77,7 +77,26 @@ inline void store_scalar(S* dst, Sum<S> x) {
   }
 }
 
-// n elements to read: themselves, or their copy.
+// The first n <= kLanes elements in their computation type; whole vectors need no masks.
+template <class S>
+MX_INLINE Vec<Sum<S>> load_lanes(const S* src, int n) {
+  return n == kLanes<Sum<S>> ? load_as<Sum<S>>(src) : load_first_as<Sum<S>>(src, n);
+}
+template <class S>
+MX_INLINE void store_lanes(S* dst, Vec<Sum<S>> x, int n) {
+  n == kLanes<Sum<S>> ? store_as(dst, x) : store_first_as(dst, x, n);
+}
+
+// Call body(offset, number of lanes) for the vectors of a run, the last of which may be partial.
+template <class T, class Body>
+MX_INLINE void each_vector(int64_t n, Body body) {
+  constexpr int L = kLanes<T>;
+  int64_t i = 0;
+  for (; i + L <= n; i += L) body(i, L);
+  if (i < n) body(i, (int)(n - i));
+}
+
+// n elements to read: in place, or their converted copy.
 template <class S>
 inline const Sum<S>* open_block(const S* block, Sum<S>* copy, int64_t n) {
   if constexpr (is_half<S>) {
@@ -88,8 +107,8 @@ inline const Sum<S>* open_block(const S* block, Sum<S>* copy, int64_t n) {
   }
 }
 
-// n elements to compute, all `value` (or, to be added to, what they are plus `value`): in place, or
-// in `copy`, which close_block then writes or adds.
+// n elements to compute, initialised to `value` (or, if results are added, to the previous contents
+// plus `value`): in place, or in `copy`, which close_block then writes or adds.
 template <class S>
 inline Sum<S>* start_block(S* block, Sum<S>* copy, int64_t n, bool add, Sum<S> value) {
   Sum<S>* sums;
@@ -112,8 +131,8 @@ inline void close_block(S* block, const Sum<S>* sums, int64_t n, bool add) {
 
 inline int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
-// A window slides over a row: the positions (of `target`) whose column `offset + position * stride`
-// lies in the source.
+// A window sliding over a row: the positions (of `target`) whose column `offset + position *
+// stride` lies in the source.
 struct Span {
   int64_t low, high;
   Span(int64_t offset, int64_t stride, int64_t source, int64_t target) {

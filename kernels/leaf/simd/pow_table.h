@@ -1,7 +1,7 @@
-// Powers of floats by table, where looking up one of 32 numbers is an instruction.
+// Powers of floats by table, where a lookup among 32 values is one instruction.
 //
 // log2(x) as a sum of two floats, as in log_table.h; times y; then 2^t as in exp_table.h. The sum
-// has some 32 digits, since a power has as many fewer of them as its logarithm has before the
+// has about 32 significant bits, since a power loses as many bits as its logarithm has before the
 // point.
 #pragma once
 #include "leaf/simd/exp_table.h"
@@ -10,7 +10,7 @@
 #if MX_ISA_LEVEL == 4
 MX_LEAF_BEGIN
 
-// -log2(c) for the numbers c of kLogTable: multiples of 2^-15, then the rest.
+// -log2(c) for the constants c of kLogTable: multiples of 2^-15, then the remainders.
 // clang-format off
 alignas(64) inline constexpr float kLog2Table[2 * 32] = {
     0, 0.069274902f, 0.10519409f, 0.15451050f, 0.19265747f, 0.23181152f, 0.27209473f, 0.29956055f,
@@ -28,11 +28,11 @@ alignas(64) inline constexpr float kLog2Table[2 * 32] = {
 };
 // clang-format on
 
-// x^y of a positive number. The last instruction overflows and underflows, and passes NaN on; NaN
-// are also the powers of 0 and infinity, whose logarithms are infinite, and 1^inf.
+// x^y for positive x. Only the last instruction overflows, underflows and propagates NaN. Powers of
+// 0 and infinity, whose logarithms are infinite, and 1^inf are NaN as well.
 MX_INLINE VF pow_by_table(VF x, VF y) {
   constexpr float log2_e = 0x1.715476p0f, log2_e_lo = 0x1.4ae0cp-26f;
-  // log2(1 + r) = r / ln(2) + r^2 (q[0] + q[1] r + ...)
+  // log2(1 + r) = r / ln(2) + r^2 (q[0] + q[1] r + ...).
   constexpr float q[] = {-0.72134751f, 0.48090053f, -0.36073446f, 0.28096732f};
   const auto look_up = [](const float* row, __m512i place) MX_ALWAYS {
     return (VF)_mm512_permutex2var_ps(_mm512_load_ps(row), place, _mm512_load_ps(row + 16));
@@ -50,7 +50,7 @@ MX_INLINE VF pow_by_table(VF x, VF y) {
   const VF low =
       fma(r, splat<VF>(log2_e), whole - high) + fma(square, fma(odd, r, ends), correction);
 
-  // 2^(n + s), where n is the product rounded to a multiple of 1/32
+  // 2^(n + s), where n is the product rounded to a multiple of 1/32.
   constexpr float to_32nds = 0x1.8p18f, ln2 = 0x1.62e430p-1f, a = 0.240215f, b = 0.0555042f;
   const VF shifted = fma(y, high + low, splat<VF>(to_32nds)), n = shifted - to_32nds;
   VF s = fma(y, low, fma(y, high, -n));

@@ -1,4 +1,4 @@
-// power.h: powers, roots and lengths.
+// power.h: powers, roots and hypotenuses.
 #pragma once
 #include <math.h>
 
@@ -7,7 +7,7 @@
 
 MX_LEAF_BEGIN
 
-// Squares, cubes and roots, the usual powers, when all lanes ask for the same.
+// Fast paths for squares, cubes and roots, if all lanes have the same exponent.
 template <class V>
 MX_INLINE bool usual_power(V x, V y, V* z) {
   const auto bits = [](Element<V> number) MX_ALWAYS { return ((Mask<V>)splat<V>(number))[0]; };
@@ -29,7 +29,7 @@ MX_INLINE VD pow(VD x, VD y) {
   if (usual_power(x, y, &usual)) return usual;
   return each_lane(x, y, [](double a, double b) { return ::pow(a, b); });
 }
-// Of the magnitude of x by table or through double logarithms, then with C's special cases.
+// |x|^y by table or through logarithms in double, then C's special cases.
 MX_INLINE VF pow(VF x, VF y) {
   VF usual;
   if (usual_power(x, y, &usual)) return usual;
@@ -50,7 +50,7 @@ MX_INLINE VF pow(VF x, VF y) {
                                                                      : z;
   return (x == 1) | (y == 0) | ((x == -1) & (abs(y) == infinity)) ? splat<VF>(1) : z;
 }
-// A step of Halley's towards the cube root of x, which makes of an error its cube.
+// A step of Halley's method for the cube root of x, which cubes the error.
 MX_INLINE VD closer_cbrt(VD x, VD y) {
   const VD cube = y * y * y;
   return y + y * (x - cube) / (2 * cube + x);
@@ -66,8 +66,9 @@ MX_INLINE VD cbrt(VD x) {
   const VD y = closer_cbrt(scaled, closer_cbrt(scaled, root * polynomial(f, series)));
   return (a > 0) & (a < Real<VD>::infinity) ? copysign(y * power_of_two<VD>(k), x) : x;
 }
-// By z = 1 / cbrt(x), whose bits are a constant without a third of those of x to 4 %. Steps make of
-// the error h of x z^3 its cube and its square; what the root's cube exceeds x by is told exactly.
+// Through z = 1 / cbrt(x), whose bits are a constant minus a third of those of x, to 4 %. Two steps
+// reduce the error h of x z^3 to its cube and then its square; the error of the root's cube is
+// computed exactly.
 MX_INLINE VF cbrt(VF x) {
   const VF a = abs(x);
   const VI is_small = a < 0x1p-60f;

@@ -1,10 +1,10 @@
-// real.h: what float and double differ in, for functions written once for both.
+// real.h: constants that differ between float and double, for functions written once for both.
 #pragma once
 #include "leaf/simd/vec.h"
 
 MX_LEAF_BEGIN
 
-// What differs between float and double.
+// Constants and coefficients of an element type.
 template <class V>
 struct Real;
 template <>
@@ -16,12 +16,12 @@ struct Real<VF> {
 
   static constexpr float log2_e = 0x1.715476p0f, ln2_hi = 0x1.62e4p-1f, ln2_lo = 0x1.7f7d1cp-20f;
   static constexpr float exp_max = 89, exp_min = -104, expm1_min = -18;
-  static constexpr float square_is_all = 1e5;  // above it x^2 + 1 is x^2
-  // (exp(r) - 1 - r) / r^2 for |r| <= ln(2) / 2
+  static constexpr float square_is_all = 1e5;  // above it x^2 + 1 rounds to x^2
+  // (exp(r) - 1 - r) / r^2 for |r| <= ln(2) / 2.
   static constexpr float exp_tail[] = {0.49999993447560f, 0.16666520629439f, 0.04166838809270f,
                                        0.00836871709086f, 0.00138145963823f};
   static constexpr float exp_simple = 87;  // below it exp(x) and exp(-x) are normal numbers
-  // (log(1 + f) - f + f^2 / 2) / f^3 for sqrt(1/2) <= 1 + f <= sqrt(2)
+  // (log(1 + f) - f + f^2 / 2) / f^3 for sqrt(1/2) <= 1 + f <= sqrt(2).
   static constexpr float log_tail[] = {0.333333126f,   -0.2500000959f, 0.2000211868f,
                                        -0.1666799631f, 0.142195523f,   -0.1240558141f,
                                        0.1188815564f,  -0.11675691f,   0.06746699997f};
@@ -29,16 +29,16 @@ struct Real<VF> {
                          log10_e_lo = -0x1.5b235ep-27f, log10_2_hi = 0x1.344p-2f,
                          log10_2_lo = 0x1.3509f8p-18f;
 
-  // (sin(r) - r) / r^3 and (cos(r) - 1 + r^2 / 2) / r^4 in r^2, for |r| <= pi / 4
+  // (sin(r) - r) / r^3 and (cos(r) - 1 + r^2 / 2) / r^4 in r^2, for |r| <= pi / 4.
   static constexpr float sin_tail[] = {-0.1666666664f, 0.008333329385f, -0.0001983933444f,
                                        2.718307743e-6f};
   static constexpr float cos_tail[] = {0.04166664568f, -0.001388731598f, 2.443312457e-5f};
-  // (atan(t) - t) / t^3 in t^2 for t <= sqrt(2) - 1; (asin(t) - t) / t^3 for t <= 1/2
+  // (atan(t) - t) / t^3 in t^2 for t <= sqrt(2) - 1; (asin(t) - t) / t^3 for t <= 1/2.
   static constexpr float atan_tail[] = {-0.333333155f, 0.1999848892f, -0.1424383819f, 0.1059591826f,
                                         -0.06083230028f};
   static constexpr float asin_tail[] = {0.1666665987f,  0.07500510938f, 0.04451571704f,
                                         0.03181763605f, 0.01440251897f, 0.03756531792f};
-  // Three fused products reduce arguments to here; without fused products, none.
+  // Largest argument reduced by three fused products; without these, none.
   static constexpr float trig_limit = MX_FUSED ? 30000 : 0;
   static constexpr float half_pi = 0x1.921fb6p0f, half_pi_lo = -0x1.777a5cp-25f;
 };
@@ -59,7 +59,7 @@ struct Real<VD> {
       2.4801587172151132102e-5, 2.7557244253005210566e-6, 2.7557402834195154419e-7,
       2.5109024856644031725e-8, 2.0875312848163049301e-9};
   static constexpr double exp_simple = 708;
-  // (log(1 + f) - 2 s) / (s z) for s = f / (2 + f), z = s^2
+  // (log(1 + f) - 2 s) / (s z) for s = f / (2 + f), z = s^2.
   static constexpr double log_tail[] = {
       0.6666666666666734411, 0.3999999999941469018, 0.2857142874238469446, 0.2222219857348477217,
       0.1818356431121819956, 0.1531405090730758688, 0.1479594644293856064};
@@ -97,7 +97,7 @@ MX_INLINE V polynomial(V x, const Element<V> (&c)[N]) {
   return y;
 }
 
-// Apply a function of doubles to floats: for functions whose float form would lose digits.
+// Apply a function of doubles to floats: for functions that would lose precision in float.
 typedef float HalfVF __attribute__((vector_size(kVecBytes / 2)));
 template <class F>
 MX_INLINE VF via_double(VF x, F f) {
@@ -126,7 +126,7 @@ MX_INLINE V power_of_two(V k) {
   return (V)((Mask<V>)(k + (R::to_integer + R::bias)) << R::mantissa);
 }
 
-// x 2^k with one rounding, for integral k at most twice as far from 0 as normal exponents go.
+// x 2^k with one rounding, for integral k up to twice the range of normal exponents.
 template <class V>
 MX_INLINE V scale(V x, V k) {
 #if MX_ISA_LEVEL == 4

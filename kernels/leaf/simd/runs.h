@@ -1,11 +1,11 @@
-// Functions over runs of contiguous elements of any storage type, computed in the type of the sums.
-// `f` is a generic lambda that takes vectors and scalars alike, one from each pointer.
+// Functions over contiguous elements of any storage type, computed in the accumulation type. `f` is
+// a generic lambda that takes vectors and scalars alike, one from each pointer.
 #pragma once
 #include "leaf/simd/plane.h"
 
 MX_LEAF_BEGIN
 
-// dst[i] = f(src[i]...)
+// dst[i] = f(src[i]...).
 template <class S, class F, class... P>
 inline void map_run(int64_t n, S* dst, const F& f, const P*... src) {
   typedef Sum<S> T;

@@ -1,4 +1,4 @@
-// special.h: error and gamma functions, activations, and what MXNet rounds or divides its own way.
+// special.h: error and gamma functions, activations, and MXNet's variants of rounding and division.
 #pragma once
 #include "leaf/simd/erf_table.h"
 #include "leaf/simd/math.h"
@@ -13,7 +13,7 @@ MX_INLINE VF erf(VF x) {
 #if MX_ISA_LEVEL == 4
   return erf_by_table(x);
 #else
-  // erf(x) / x - 1 in x^2 up to 7/8, and log(1 - erf(x)) up to where erf rounds to 1
+  // erf(x) / x - 1 in x^2 up to 7/8, and log(1 - erf(x)) up to where erf rounds to 1.
   static constexpr float near[] = {0.1283791669f,   -0.3761263607f,  0.11283733f,
                                    -0.02686158477f, 0.005206747581f, -0.0008211105638f,
                                    8.675398975e-5f};
@@ -26,7 +26,7 @@ MX_INLINE VF erf(VF x) {
 #endif
 }
 
-// A rational start in w = -log(1 - x^2), good to six digits, then Newton's method on erfc.
+// A rational initial guess in w = -log(1 - x^2), good to six digits, then Newton's method on erfc.
 inline double erfinv_one(double x) {
   static constexpr double near[] = {1.50140918,      0.2466414209,    -0.004176258697,
                                     -0.001254631481, 0.0002173359854, -4.094205691e-6,
@@ -43,7 +43,7 @@ inline double erfinv_one(double x) {
   for (int i = 0; i < 2; ++i) {
     const double error = a < 0.5 ? ::erf(y) - a : (1 - a) - ::erfc(y);
     const double step = error / (1.1283791670955126 * ::exp(-y * y));
-    y -= step / (1 + y * step);  // Halley's form
+    y -= step / (1 + y * step);  // Halley's variant
   }
   return ::copysign(y, x);
 }
@@ -60,12 +60,12 @@ MX_INLINE V gamma(V x) {
 template <class V>
 MX_INLINE V gammaln(V x) {
   return each_lane(x, [](Element<V> a) {
-    int sign;  // not lgamma's global variable
+    int sign;  // thread-safe, unlike lgamma's global variable
     return (Element<V>)::lgamma_r(a, &sign);
   });
 }
 inline double digamma_one(double x) {
-  if (x <= 0 && x == ::floor(x)) return __builtin_inf();  // as MXNet has it, -inf included
+  if (x <= 0 && x == ::floor(x)) return __builtin_inf();  // as in MXNet, including -inf
   if (x < 0) return digamma_one(1 - x) - M_PI / ::tan(M_PI * (x - ::floor(x)));
   double shift = 0;
   for (; x < 10; ++x) shift -= 1 / x;
@@ -84,15 +84,16 @@ MX_INLINE V digamma(V x) {
 
 // --- activations ------------------------------------------------------------------------------
 template <class V>
-MX_INLINE V relu(V x) {  // keeps NaN
+MX_INLINE V relu(V x) {  // NaN passes
   return x <= 0 ? V{} : x;
 }
 template <class V>
 MX_INLINE V sigmoid(V x) {
-  const V e = exp(-abs(x)), below = e + 1;  // e <= 1: no overflow, small results keep their digits
+  // e <= 1: no overflow, small results keep their precision.
+  const V e = exp(-abs(x)), below = e + 1;
   const Mask<V> positive = x >= 0;
   const V y = (positive ? splat<V>(1) : e) / below;
-  // 1 / below is y or 1 - y: take out what rounding added to `below`.
+  // 1 / below is y or 1 - y: correct it for the rounding error of `below`.
   return y - y * (positive ? y : 1 - y) * (e - (below - 1));
 }
 template <class V>
@@ -100,7 +101,7 @@ MX_INLINE V softplus(V x) {
   return (x > 0 ? x : V{}) + log1p(exp(-abs(x)));
 }
 #if MX_ISA_LEVEL == 4
-// The same, without a division: by one step of Newton's method from a guess of 14 bits.
+// The same without a division: one Newton step from a 14-bit approximation.
 MX_INLINE VF sigmoid(VF x) {
   const VF e = exp_by_table(-abs(x), true), below = e + 1, above = x >= 0 ? splat<VF>(1) : e;
   const VF guess = (VF)_mm512_maskz_rcp14_ps((__mmask16)-1, (__m512)below), y = above * guess;
@@ -134,14 +135,14 @@ template <class V>
 MX_INLINE V square_of(V x) {
   return x * x;
 }
-// The derivative of gelu_erf.
+// Derivative of gelu_erf.
 template <class V>
 MX_INLINE V gelu_erf_slope(V x) {
   const V area = (erf(x * Element<V>(0.70710678118654752)) + 1) * Element<V>(0.5);
   return area + x * Element<V>(0.39894228040143268) * exp(x * x * Element<V>(-0.5));
 }
 
-// The derivative of gelu_tanh.
+// Derivative of gelu_tanh.
 template <class V>
 MX_INLINE V gelu_tanh_slope(V x) {
   using T = Element<V>;
@@ -155,13 +156,13 @@ template <class V>
 MX_INLINE V sign(V x) {
   return truth<V>(x > 0) - truth<V>(x < 0);
 }
-// Away from zero at a half: adding the number before 1/2 never carries a smaller fraction over.
+// Half away from zero: adding the float just below 1/2 never carries a smaller fraction over.
 template <class V>
 MX_INLINE V round(V x) {
   const Element<V> half = sizeof(Element<V>) == 4 ? 0x1.fffffep-2f : 0x1.fffffffffffffp-2;
   return trunc(x + copysign(splat<V>(half), x));
 }
-// MXNet's rint: down at a half.
+// MXNet's rint: half down.
 template <class V>
 MX_INLINE V rint(V x) {
   const V below = floor(x);
@@ -171,8 +172,8 @@ MX_INLINE V rint(V x) {
 template <class T>
 constexpr bool is_signed = T(-1) < T(0);
 
-// Integers: dividing by zero gives what a conversion of infinity gives, dividing the smallest
-// number by -1 wraps; neither may trap.
+// Integers: division by zero gives the conversion of infinity, and the minimum divided by -1 wraps;
+// neither may trap.
 template <class V>
 MX_INLINE V divide(V x, V y) {
   if constexpr (is_real<V>) {
@@ -205,7 +206,7 @@ MX_INLINE V remainder(V x, V y) {
   const V divisor = (y == 0) | ((y == T(-1)) & is_signed<T>) ? splat<V>(1) : y;
   return x - x / divisor * divisor;
 }
-// MXNet's mod: the sign of the divisor, 0 when that is 0.
+// MXNet's mod: the sign of the divisor, 0 for divisor 0.
 template <class V>
 MX_INLINE V modulo(V x, V y) {
   const V r = remainder(x, y);
@@ -213,8 +214,8 @@ MX_INLINE V modulo(V x, V y) {
   return y == 0 ? V{} : moved;
 }
 
-// --- division as the array API has it ---------------------------------------------------------
-// The remainder with the dividend's sign: NaN of a division by zero, 0 of one of integers.
+// --- division as in the array API ----------------------------------------------------------------
+// The remainder with the dividend's sign; division by zero gives NaN, or 0 for integers.
 template <class V>
 MX_INLINE V truncated_mod(V x, V y) {
   if constexpr (is_real<V>) {
@@ -224,7 +225,7 @@ MX_INLINE V truncated_mod(V x, V y) {
     return y == 0 ? V{} : remainder(x, y);
   }
 }
-// The remainder with the divisor's sign, a zero too.
+// The remainder with the divisor's sign, also for a zero.
 template <class V>
 MX_INLINE V floor_mod(V x, V y) {
   const V r = truncated_mod(x, y);
@@ -232,12 +233,12 @@ MX_INLINE V floor_mod(V x, V y) {
   if constexpr (is_real<V>) return r == 0 ? copysign(V{}, y) : moved;
   return moved;
 }
-// The largest integer not above the quotient; integers give 0 for a division by zero.
+// Floor division; integers give 0 for a division by zero.
 template <class V>
 MX_INLINE V floor_divide(V x, V y) {
   if constexpr (is_real<V>) {
     const V r = floor_mod(x, y), quotient = (x - r) / y, below = floor(quotient);
-    // What rounding took from the difference can be most of 1.
+    // The rounding error of the difference can be close to 1.
     const V whole = quotient - below > Element<V>(0.5) ? below + 1 : below;
     const V exact = quotient == 0 ? copysign(V{}, x / y) : whole;
     const V infinite = (x != 0) & ((x < 0) != (y < 0)) ? splat<V>(-1) : copysign(V{}, x / y);
@@ -246,14 +247,15 @@ MX_INLINE V floor_divide(V x, V y) {
     return (y == 0) | (abs(x) == Real<V>::infinity) ? x / y : result;
   } else {
     const V quotient = divide(x, y), residue = remainder(x, y);
-    // Both arms of a choice are computed, so that the step is chosen: the least number has no less.
+    // Both arms are evaluated, so select the step: the minimum has no predecessor.
     const V step = (residue != 0) & ((residue < 0) != (y < 0)) ? splat<V>(1) : V{};
     return y == 0 ? V{} : quotient - step;
   }
 }
 
 // --- angles, sums of exponentials, powers of two ----------------------------------------------
-// The angle of the point (y, x): that of the smaller over the larger coordinate, turned into place.
+// The angle of the point (y, x): that of the smaller over the larger coordinate, rotated into
+// place.
 template <class V>
 MX_INLINE V arctan2(V x, V y) {
   using R = Real<V>;
@@ -266,7 +268,7 @@ MX_INLINE V arctan2(V x, V y) {
   angle = (Mask<V>)y < 0 ? 2 * R::half_pi - (angle - 2 * R::half_pi_lo) : angle;
   return (x != x) | (y != y) ? x + y : copysign(angle, x);
 }
-// The number next to x on the way to y.
+// The next representable number from x towards y.
 template <class V>
 MX_INLINE V next_after(V x, V y) {
   if constexpr (sizeof(Element<V>) == 4)
@@ -285,7 +287,7 @@ MX_INLINE V scaled_by_power(V x, V y) {
 }
 
 // --- bits and integers -------------------------------------------------------------------
-// Shifts by more than the width give 0, or -1 of negative numbers shifted right.
+// Shifts by more than the width give 0, or -1 for negative numbers shifted right.
 template <class V>
 MX_INLINE V shift_left(V x, V y) {
   using T = Element<V>;
@@ -315,7 +317,7 @@ MX_INLINE V lcm(V x, V y) {
   const V common = gcd(x, y);
   return mul(divide(abs(x), common == 0 ? splat<V>(1) : common), abs(y));
 }
-// By squaring; negative powers give 0 unless of 1 and -1.
+// By repeated squaring; negative exponents give 0 unless the base is 1 or -1.
 template <class V>
 MX_INLINE V integer_power(V x, V y) {
   return each_lane(x, y, [](auto a, auto b) {

@@ -1,13 +1,13 @@
-// Long copies, and outputs so large that no cache keeps them until they are read: these are written
-// past the caches, which saves reading their lines first.
+// Long copies, and outputs so large that no cache keeps them until they are read: these use
+// non-temporal stores, which avoid reading their lines first.
 #pragma once
 #include "leaf/simd/cast.h"
 #include "leaf/simd/vec.h"
 
 MX_LEAF_BEGIN
 
-constexpr int64_t kStreamBytes = 32 << 20;  // larger outputs are written past the caches
-constexpr int64_t kCopyBytes = 512;         // shorter copies are memcpy's
+constexpr int64_t kStreamBytes = 32 << 20;  // larger outputs bypass the caches
+constexpr int64_t kCopyBytes = 512;         // shorter copies use memcpy
 
 inline bool beyond_caches(const mx_tensor& out) {
   return count(out) * element_size(out.dtype) > kStreamBytes;
@@ -23,7 +23,7 @@ MX_INLINE void stream(char* to, const char* from) {
 #endif
 }
 
-// Memory serves several pages at a time better than one: these are read and written side by side.
+// Memory bandwidth is higher across several pages: these are read and written in parallel.
 constexpr int64_t kPage = 4096, kPages = 4;
 
 // Copy n bytes past the caches. Call `end_streams` before others may read them.
@@ -45,7 +45,8 @@ inline void stream_bytes(char* dst, const char* src, int64_t n) {
 }
 inline void end_streams() { _mm_sfence(); }
 
-// Write n elements of `size` bytes past the caches, which make(to, i, m) computes from the i-th on.
+// Write n elements of `size` bytes past the caches; make(to, i, m) computes m of them from the i-th
+// on.
 template <class Make>
 inline void stream_made(char* dst, int size, int64_t n, const Make& make) {
   constexpr int64_t kChunk = 512;  // bytes of a page at a time
@@ -66,8 +67,8 @@ inline void stream_made(char* dst, int size, int64_t n, const Make& make) {
   make(dst + i * size, i, n - i);
 }
 
-// Copy n bytes by vectors, aligned where they are written: memcpy may choose an instruction that
-// crawls where source and target are apart by no multiple of a line.
+// Copy n bytes by vectors with aligned stores: memcpy may choose an instruction that is very slow
+// if source and target differ in their offset within a cache line.
 inline void copy_vectors(char* to, const char* from, int64_t n) {
   constexpr int V = kVecBytes;
   typedef uint8_t B;
@@ -87,7 +88,7 @@ inline void copy_vectors(char* to, const char* from, int64_t n) {
   store((B*)to, first);
 }
 
-// memcpy that has the bandwidth of memory for long copies, whatever their alignment.
+// memcpy that reaches memory bandwidth for long copies, whatever their alignment.
 inline void copy_bytes(void* dst, const void* src, int64_t n) {
   if (n < kCopyBytes) {
     memcpy(dst, src, n);

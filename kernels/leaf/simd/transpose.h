@@ -1,17 +1,17 @@
-// Matrices transposed in squares that stay in registers.
+// Matrix transposition in squares that fit in registers.
 #pragma once
 #include "leaf/simd/vec.h"
 
 MX_LEAF_BEGIN
 
-// Squares of 4- and 8-byte elements are kLanes vectors; smaller elements go one by one.
+// Squares of 4- and 8-byte elements are kLanes vectors; smaller elements are copied one by one.
 template <class T>
 constexpr int64_t kSquare = sizeof(T) >= 4 ? kLanes<T> : 16;
 
 // --- in registers --------------------------------------------------------------------------------
 
-// Which elements of two rows meet when a transposition swaps blocks of `s` lanes: of the pair
-// (a, b), a's lanes with bit s come from b's lanes without it, and the other way round.
+// Lane selection for swapping blocks of `s` lanes between two rows: of the pair (a, b), a's lanes
+// with bit s come from b's lanes without it, and vice versa.
 template <class T, int s, bool high>
 struct SwapIndex {
   typedef Mask<Vec<T>> Index;
@@ -47,8 +47,8 @@ inline void transpose_registers(Vec<T> (&rows)[L]) {
   }
 }
 
-// Four numbers each of every fourth row, side by side; and shuffles within quads, of a register VQ.
-// (Masked where the plain intrinsic makes GCC 12 warn about its own undefined operand.)
+// Four elements each of every fourth row, side by side, in a register VQ; and shuffles within
+// quads. (Masked where the plain intrinsic makes GCC 12 warn about its own undefined operand.)
 #if MX_ISA_LEVEL == 4
 typedef __m512 VQ;
 MX_INLINE VQ load_quads(const float* src, int64_t stride) {
@@ -82,8 +82,8 @@ MX_INLINE VQ high_halves(VQ a, VQ b) { return _mm_movehl_ps(b, a); }
 
 // --- in memory -----------------------------------------------------------------------------------
 
-// No shuffle crosses a quad: loads put the quads of four rows together. Not inlined, because its
-// addresses would take registers from the loop around it.
+// No shuffle crosses a quad: loads combine the quads of four rows. Not inlined, because its
+// addresses would take registers from the surrounding loop.
 __attribute__((noinline)) inline void transpose_words(float* dst, int64_t dst_step,
                                                       const float* src, int64_t src_step) {
 #pragma GCC unroll 4

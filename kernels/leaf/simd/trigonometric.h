@@ -1,4 +1,4 @@
-// trigonometric.h: sines, cosines, tangents and the angles that have them.
+// trigonometric.h: sine, cosine, tangent and their inverses.
 #pragma once
 #include <math.h>
 
@@ -6,7 +6,8 @@
 
 MX_LEAF_BEGIN
 
-// x = k pi/2 + r: r, and k through the reference. Constants in parts keep the products exact.
+// x = k pi/2 + r: returns r, and k through the reference. Constants in parts keep the products
+// exact.
 MX_INLINE VD reduce_trig(VD x, VD& k) {
   k = nearbyint(x * 0x1.45f306dc9c883p-1);
   const VD r = fma(k, splat<VD>(-0x1.0b4611a6p-34), x - k * 0x1.921fb544p0);
@@ -17,7 +18,7 @@ MX_INLINE VF reduce_trig(VF x, VF& k) {
   const VF r = fma(k, splat<VF>(0x1.777a5cp-25f), fma(k, splat<VF>(-0x1.921fb6p0f), x));
   return fma(k, splat<VF>(0x1.ee59dap-50f), r);
 }
-// sine and cosine of r, and the number of quarter turns before it
+// Sine and cosine of r, and the number of quarter turns.
 template <class V>
 MX_INLINE Mask<V> sine_and_cosine(V x, V& sine, V& cosine) {
   using R = Real<V>;
@@ -32,7 +33,7 @@ MX_INLINE V pick_quarter(Mask<V> quarter, V even, V odd) {
   const V y = (quarter & 1) == 1 ? odd : even;
   return (V)((Mask<V>)y ^ ((quarter & 2) << (8 * sizeof(Element<V>) - 2)));
 }
-// Beyond trig_limit floats go through double, doubles to libm.
+// Beyond trig_limit floats are computed in double, doubles by libm.
 #define MX_TRIG(name)                                                            \
   MX_INLINE VD name(VD x) {                                                      \
     if (__builtin_expect(any(abs(x) > Real<VD>::trig_limit), 0))                 \
@@ -77,7 +78,7 @@ MX_INLINE V atan(V x) {
   const V base_lo = far ? splat<V>(full_lo) : mid ? splat<V>(full_lo / 2) : V{};
   return copysign(base + (t + fma(t * z, polynomial(z, R::atan_tail), base_lo)), x);
 }
-// With |x| > 1/2: asin(x) = pi/2 - 2 asin(sqrt((1 - |x|) / 2)).
+// For |x| > 1/2: asin(x) = pi/2 - 2 asin(sqrt((1 - |x|) / 2)).
 template <class V>
 MX_INLINE V asin(V x) {
   using R = Real<V>;

@@ -1,12 +1,12 @@
-// vec.h: one register-wide vector of T, on GCC's vector extensions, and the few instructions that
-// the extensions lack. Everything is generic in the vector type, so that a functor is written once
-// for every element type and ISA level.
+// vec.h: one register-wide vector of T, based on GCC's vector extensions, and the few instructions
+// that these lack. Everything is generic in the vector type, so that a functor is written once for
+// every dtype and ISA level.
 #pragma once
 #include "intrinsics.h"
 #include "leaf/leaf.h"
 
 #define MX_INLINE inline MX_ALWAYS
-#define MX_ALWAYS __attribute__((always_inline))  // lambdas, too, or constants are reloaded
+#define MX_ALWAYS __attribute__((always_inline))  // also for lambdas, or constants are reloaded
 
 MX_LEAF_BEGIN
 
@@ -34,7 +34,7 @@ struct ElementOf {
   static T strip(T&);
   using type = decltype(strip(*(decltype(&(*(V*)nullptr)[0]))nullptr));
 };
-// Element type of a vector, and the signed integer vector that its comparisons give.
+// Element type of a vector, and the signed integer vector that its comparisons return.
 template <class V>
 using Element = typename ElementOf<V>::type;
 template <class V>
@@ -68,8 +68,7 @@ constexpr bool is_real<VF> = true;
 template <>
 constexpr bool is_real<VD> = true;
 
-// Sums, differences and products; those of integers wrap, which C++ promises for unsigned ones
-// only.
+// Wrapping sums, differences and products of integers, which C++ defines only for unsigned ones.
 #define MX_WRAPPING(name, operation)               \
   template <class V>                               \
   MX_INLINE V name(V x, V y) {                     \
@@ -118,7 +117,7 @@ MX_INLINE void store(T* p, Vec<T> v) {
 }
 
 #if MX_ISA_LEVEL == 3
-// All bits of the first n lanes of sizeof(T) bytes, 4 or 8.
+// All bits set in the first n lanes of sizeof(T) bytes, 4 or 8.
 template <class T>
 MX_INLINE __m256i first_lanes(int n) {
   if constexpr (sizeof(T) == 4) {
@@ -129,7 +128,7 @@ MX_INLINE __m256i first_lanes(int n) {
 }
 #endif
 
-// The first n lanes, 0 < n <= kLanes<T>; the others come from `others`.
+// The first n lanes, 0 < n <= kLanes<T>; the others are taken from `others`.
 template <class T>
 MX_INLINE Vec<T> load_first(const T* p, int n, Vec<T> others = Vec<T>{}) {
 #if MX_ISA_LEVEL == 4
@@ -187,7 +186,7 @@ MX_INLINE bool any(V mask) {
 #endif
 }
 
-// A libm function lane by lane, for functions too rare to deserve a vector form.
+// A libm function lane by lane, for functions too rare to be vectorised.
 template <class V, class F>
 MX_INLINE V each_lane(V x, F f) {
 #pragma GCC unroll 1
@@ -212,7 +211,7 @@ MX_INLINE V each_lane(V x, V y, F f) {
 #define MX_FMA(V, R, prefix, suffix) \
   MX_INLINE V fma(V a, V b, V c) { return (V)prefix##_fmadd_##suffix((R)a, (R)b, (R)c); }
 
-// min and max give b where either is NaN.
+// min and max return b where either is NaN.
 template <class V>
 MX_INLINE V min(V a, V b) {
   return a < b ? a : b;
@@ -279,7 +278,7 @@ template <class V>
 MX_INLINE Mask<V> isnan(V x) {
   return x != x;
 }
-// NaN wins over numbers, as MXNet's maximum and minimum have it.
+// NaN wins, as in MXNet's maximum and minimum.
 template <class V>
 MX_INLINE V maximum(V a, V b) {
   if constexpr (is_real<V>) return a != a ? a : max(a, b);

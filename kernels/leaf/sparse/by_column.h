@@ -1,7 +1,7 @@
-// The entries of a csr array by column, and in a column by row.
+// The entries of a csr array by column and, within a column, by row.
 //
-// Each thread puts entries into a range of columns of its own, in the order of the rows: no two
-// write the same memory, and the result does not depend on their number.
+// Each thread places the entries of its own range of columns, in row order: no two threads write
+// the same memory, and the result does not depend on their number.
 #pragma once
 #include "leaf/sparse/parts.h"
 
@@ -18,17 +18,17 @@ MX_INLINE void for_entries(const Csr& csr, int64_t low, int64_t high, const Body
   }
 }
 
-// The entries of each column before it in starts[1..columns], zeros elsewhere, become where each
-// begins.
+// Prefix sums: turn the number of entries of each previous column in starts[1..columns] into the
+// starts of columns.
 inline void accumulate(int64_t* starts, int64_t columns) {
   for (int64_t c = 0; c < columns; ++c) starts[c + 1] += starts[c];
 }
 
-// starts: of columns + 1. Afterwards each column's start.
+// starts: columns + 1 elements; afterwards the start of each column.
 template <class S>
 void by_column(int threads, const Csr& csr, const S* values, int64_t columns, int64_t* starts,
                S* out, int64_t* rows) {
-  // Counted one further, so that where a column's next entry goes is at last where the next begins.
+  // Counted one further, so that a column's insertion position ends where the next column begins.
   parallel_for(threads, columns, 1, [&](int64_t low, int64_t high) {
     memset(starts + 1 + low, 0, (size_t)(high - low) * sizeof *starts);
     for_entries(csr, low, high, [&](int64_t, int64_t, int64_t column) { ++starts[column + 1]; });

@@ -1,4 +1,4 @@
-// Dense arrays to parts of sparse ones and back: "csr_to_dense", "csr_count_nonzero",
+// Conversion between dense and sparse arrays: "csr_to_dense", "csr_count_nonzero",
 // "csr_from_dense", "row_sparse_to_dense", "nonzero_rows".
 #include "leaf/simd/cast.h"
 #include "leaf/sparse/parts.h"
@@ -57,7 +57,7 @@ int csr_count_nonzero(const mx_call* call) {
   return 0;
 }
 
-// The elements of a row that are not zero; false unless there are n.
+// Store the non-zero elements of a row; false unless there are n.
 template <class S>
 bool pick_nonzero(const S* dense, int64_t columns, S* out, int64_t* indices, int64_t n) {
   constexpr int64_t kStep = 16;
@@ -94,7 +94,7 @@ int csr_from_dense(const mx_call* call) {
       }
     });
   }
-  return counted ? 0 : mx_fail("indptr: does not count the elements of data that are not zero");
+  return counted ? 0 : mx_fail("indptr: does not match the number of non-zero elements of data");
 }
 
 // --- row_sparse --------------------------------------------------------------------------------
@@ -131,7 +131,7 @@ bool any_nonzero(const S* elements, int64_t n) {
   return false;
 }
 
-// First marks, then the numbers of the rows that bear one.
+// Mark non-zero rows first, then list their indices.
 template <class S>
 int nonzero_rows(const mx_call* call) {
   const int64_t rows = call->in[0].shape[0], size = row_size(call->in[0]);

@@ -1,4 +1,4 @@
-// "unique_ids", "group_ids", "row_union" and "positions": lists of row numbers, which serial code
+// "unique_ids", "group_ids", "row_union" and "positions": lists of row indices, which serial code
 // sorts faster than memory is read.
 #include "leaf/sparse/groups.h"
 
@@ -8,19 +8,19 @@
 MX_LEAF_BEGIN
 namespace {
 
-// Put `n` ids and their number into the outputs, the list padded with zeros.
+// Store `n` ids and their number in the outputs, padding the list with zeros.
 void finish(const mx_call* call, int outputs, int64_t n) {
   int64_t* ids = data<int64_t>(call->out[0]);
   memset(ids + n, 0, (size_t)(count(call->out[0]) - n) * sizeof *ids);
   *data<int64_t>(call->out[outputs - 1]) = n;
 }
 
-// Whether there are few enough ids to sort; an error text if not.
+// Whether there are few enough ids to sort; sets an error text if not.
 bool can_sort(int64_t n) {
   if (n > UINT32_MAX) mx_fail("ids: more than %u", UINT32_MAX);
   return n <= UINT32_MAX;
 }
-// The workspace as numbered ids in order.
+// Sort the numbered ids in the workspace.
 const Numbered* sorted_ids(const mx_call* call, const int64_t* ids, int64_t n, int64_t extent) {
   Numbered *numbered = (Numbered*)call->workspace, *spare = numbered + n;
   for (int64_t i = 0; i < n; ++i) numbered[i] = {ids[i], i};

@@ -1,4 +1,4 @@
-// Ids grouped: sorted by their digits, or marked in a set of bits where there is one for each.
+// Grouping of ids: radix sort, or a bit set if the range is small enough.
 #pragma once
 #include "core/memory/scratch.h"
 #include "leaf/simd/cast.h"
@@ -10,12 +10,11 @@ struct Numbered {
   int64_t id, at;
 };
 
-// Sort n ids from [0, extent), equal ones in the order they are in. Returns where they are:
-// `ids` or `spare`.
+// Stable sort of n ids from [0, extent). Returns the sorted array: `ids` or `spare`.
 inline Numbered* sort_ids(Numbered* ids, Numbered* spare, int64_t n, int64_t extent) {
-  constexpr int kMost = 11;
-  const int width = n < 4096 ? 8 : kMost;
-  uint32_t starts[1 << kMost];
+  constexpr int kMaxDigit = 11;
+  const int width = n < 4096 ? 8 : kMaxDigit;
+  uint32_t starts[1 << kMaxDigit];
   for (int shift = 0; shift < 63 && (extent - 1) >> shift > 0; shift += width) {
     const auto digit = [&](int64_t id) { return (id >> shift) & ((1 << width) - 1); };
     memset(starts, 0, sizeof starts);
@@ -34,8 +33,8 @@ inline Numbered* sort_ids(Numbered* ids, Numbered* spare, int64_t n, int64_t ext
   return ids;
 }
 
-// The ids of a tensor of any element type in [0, extent): others are clipped, or refused with an
-// error text.
+// Read the ids of a tensor of any dtype; ids outside of [0, extent) are clipped, or rejected with
+// an error text.
 inline bool read_ids(int64_t* ids, const mx_tensor& from, int64_t extent, bool clips) {
   const int64_t n = count(from);
   if (n && !extent) {
@@ -55,7 +54,7 @@ inline bool read_ids(int64_t* ids, const mx_tensor& from, int64_t extent, bool c
   return true;
 }
 
-// Whether a set of bits is worth its size for n ids.
+// Whether a bit set is worth its size for n ids.
 inline bool suits_bits(int64_t n, int64_t extent) { return extent / 128 <= n + 512; }
 
 // A set of ids from [0, extent), in the calling thread's scratch memory.
@@ -69,7 +68,7 @@ class IdSet {
   void add(const int64_t* ids, int64_t n) {
     for (int64_t i = 0; i < n; ++i) bits_[ids[i] >> 6] |= 1ull << (ids[i] & 63);
   }
-  // Write them in ascending order, and return how many there are.
+  // Write them in ascending order and return their number.
   int64_t list(int64_t* ids) const {
     int64_t n = 0;
     for (int64_t word = 0; word < words_; ++word)

@@ -1,5 +1,5 @@
-// "csr_merge_indptr" and "csr_merge": elementwise operations of two csr arrays. The sorted columns
-// of a row of each are merged; first they are counted.
+// "csr_merge_indptr" and "csr_merge": elementwise operations on two csr arrays. The sorted columns
+// of each pair of rows are merged, after a pass that counts them.
 #include "leaf/sparse/parts.h"
 #include "params/sparse.gen.h"
 
@@ -10,7 +10,7 @@ enum Operation { kAdd, kSub, kMul, kMaximum, kMinimum, kHypot };
 
 int fail_unsorted() { return mx_fail("indices: must be sorted and distinct in each row"); }
 
-// A row of both sides.
+// A row of both operands.
 struct Pair {
   const int64_t *a, *b;
   int64_t na, nb;
@@ -22,7 +22,7 @@ struct Pair {
   bool sorted() const {
     return ascending(a, na) && ascending(b, nb) && !(na && a[0] < 0) && !(nb && b[0] < 0);
   }
-  // How many columns both have.
+  // Number of columns in both.
   int64_t common() const {
     V equal = {};
     int64_t n = 0;
@@ -30,7 +30,7 @@ struct Pair {
     for (int lane = 0; lane < L; ++lane) n += equal[lane];
     return n;
   }
-  // Run body(i, j) for the columns that both have, in order.
+  // Run body(i, j) for the columns in both, in order.
   template <class Body>
   MX_INLINE void for_common(const Body& body) const {
     const auto block = [&](int64_t i, int64_t j, V matches) {
@@ -46,9 +46,9 @@ struct Pair {
   typedef Vec<int64_t> V;
   static constexpr int L = kLanes<int64_t>;
 
-  // Of some of each, all pairs are compared; then those with the smaller end are done with.
-  // block(i, j, matches): which lanes of b from j, turned one way or another, equal those of a from
-  // i; one(i, j): a pair of equals beyond the last block.
+  // Compare all pairs of a block from each side, then advance the side with the smaller last
+  // element. block(i, j, matches): which lanes of b from j, rotated by some amount, equal those of
+  // a from i; one(i, j): an equal pair beyond the last block.
   template <class Block, class One>
   MX_INLINE void walk(const Block& block, const One& one) const {
     V next;
@@ -113,7 +113,7 @@ MX_INLINE T combine(T x, T y) {
   if constexpr (operation == kHypot) return (T)__builtin_hypot(x, y);
 }
 
-// x, or 0 unless it is kept: without a branch, which nobody could predict.
+// x, or 0 unless `keep`: without a branch, which would be unpredictable.
 template <class T>
 MX_INLINE T kept(bool keep, T x) {
   typename UnsignedOf<sizeof(T)>::type bits;
@@ -123,7 +123,7 @@ MX_INLINE T kept(bool keep, T x) {
   return x;
 }
 
-// Merges a row of both sides into the n entries of the result's row.
+// Merges a row of both operands into the n entries of the result's row.
 template <int operation, class S>
 struct RowMerge {
   typedef Sum<S> T;
@@ -144,10 +144,10 @@ struct RowMerge {
         out(out),
         n(n) {}
 
-  // How many steps neither side nor the result can end in.
+  // Number of steps in which neither operand nor the result can end.
   int64_t sure() const { return least(least(end_a - a, end_b - b), n); }
 
-  // Make entry number k. There are no branches, which nobody could predict.
+  // Make entry number k. There are no branches, which would be unpredictable.
   MX_INLINE void step(int64_t k) {
     const int64_t left = *a, right = *b;
     const bool from_a = left <= right, from_b = right <= left;
@@ -165,7 +165,7 @@ struct RowMerge {
     n -= k;
   }
 
-  // The rest of the row; false if it has more or fewer entries.
+  // Merge the rest of the row; false if it has more or fewer entries.
   bool finish() {
     for (int64_t steps = sure(); steps; steps = sure()) {
       for (int64_t k = 0; k < steps; ++k) step(k);
@@ -185,7 +185,7 @@ struct RowMerge {
   }
 };
 
-// The same for what only both sides have.
+// The same for the intersection.
 template <class S>
 struct RowMerge<kMul, S> {
   typedef Sum<S> T;
@@ -208,7 +208,7 @@ struct RowMerge<kMul, S> {
   }
 };
 
-// Two rows beside each other: the steps of one wait for those before, not for the other's.
+// Two independent rows interleaved, to hide the latency of each row's dependent steps.
 template <int operation, class S>
 bool merge_rows(RowMerge<operation, S> one, RowMerge<operation, S> other) {
   if constexpr (operation != kMul) {
@@ -252,7 +252,7 @@ int merge(const mx_call* call) {
     });
   }
   if (!sorted) return fail_unsorted();
-  return counted ? 0 : mx_fail("indptr: does not count the entries of the result");
+  return counted ? 0 : mx_fail("indptr: does not match the number of entries of the result");
 }
 
 template <class S>

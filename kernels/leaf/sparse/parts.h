@@ -1,9 +1,9 @@
-// The parts of sparse arrays as kernels follow them: indices come from users, so whoever uses one
-// as an address checks it first.
+// The components of sparse arrays: indices come from users, so code that uses one as an address
+// checks it first.
 #pragma once
 #include "leaf/simd/plane.h"
 
-// Element types by their size, for kernels that only move elements.
+// Dtypes by size, for kernels that only move elements.
 #define MX_BYTE_TYPES (MX_BIT(U8) | MX_BIT(I8) | MX_BIT(BOOL))
 #define MX_HALF_TYPES (MX_BIT(F16) | MX_BIT(BF16) | MX_BIT(I16) | MX_BIT(U16))
 #define MX_WORD_TYPES (MX_BIT(F32) | MX_BIT(I32) | MX_BIT(U32))
@@ -11,7 +11,7 @@
 
 MX_LEAF_BEGIN
 
-// Whether all of n indices lie in [0, extent).
+// Whether all n indices lie in [0, extent).
 inline bool within(const int64_t* indices, int64_t n, int64_t extent) {
   bool inside = true;
   for (int64_t i = 0; i < n; ++i) inside &= (uint64_t)indices[i] < (uint64_t)extent;
@@ -25,7 +25,7 @@ inline bool ascending(const int64_t* indices, int64_t n) {
   return sorted;
 }
 
-// How many of n sorted ids are less than `id`.
+// Number of the n sorted ids that are less than `id`.
 inline int64_t first_from(const int64_t* ids, int64_t n, int64_t id) {
   int64_t low = 0;
   while (low < n) {
@@ -45,7 +45,7 @@ inline int64_t row_size(const mx_tensor& t) {
   return n;
 }
 
-// The structure of a csr array: row r stores the entries indptr[r] to indptr[r + 1].
+// The structure of a csr array: row r has entries indptr[r] to indptr[r + 1].
 struct Csr {
   const int64_t *indices, *indptr;
   int64_t rows, stored;
@@ -57,14 +57,14 @@ struct Csr {
   Csr(const int64_t* indices, const int64_t* indptr, int64_t rows, int64_t stored)
       : indices(indices), indptr(indptr), rows(rows), stored(stored) {}
 
-  // Whether no row leaves the entries; an error text if one does.
+  // Check that all rows lie within the entries; sets an error text if not.
   bool rows_fit() const {
     bool fit = indptr[0] >= 0 && indptr[rows] <= stored;
     for (int64_t r = 0; r < rows; ++r) fit &= indptr[r] <= indptr[r + 1];
     if (!fit) mx_fail("indptr: must increase from 0 to at most %lld", (long long)stored);
     return fit;
   }
-  // Whether all entries lie in that many columns; an error text if one does not.
+  // Check that all entries lie in that many columns; sets an error text if not.
   bool columns_fit(int64_t columns) const {
     const bool fit = within(indices + indptr[0], indptr[rows] - indptr[0], columns);
     if (!fit) columns_fail(columns);
@@ -75,7 +75,7 @@ struct Csr {
   }
 };
 
-// Run body(first, last) over ranges of rows that hold about equally many entries.
+// Run body(first, last) over ranges of rows with about equal numbers of entries.
 template <class Body>
 inline void for_rows(int threads, const Csr& csr, const Body& body) {
   if (threads <= 1) {
@@ -83,7 +83,7 @@ inline void for_rows(int threads, const Csr& csr, const Body& body) {
     return;
   }
   const int64_t first = csr.indptr[0];
-  const auto row_at = [&](int64_t steps) {  // a step for each row and each entry before it
+  const auto row_at = [&](int64_t steps) {  // one step per row and per earlier entry
     int64_t low = 0, high = csr.rows;
     while (low < high) {
       const int64_t middle = (low + high) / 2;

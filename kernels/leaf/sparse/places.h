@@ -1,4 +1,4 @@
-// Where ids stand in a sorted list of them.
+// Lookup of ids in a sorted list of them.
 #pragma once
 #include "core/memory/scratch.h"
 #include "leaf/sparse/parts.h"
@@ -9,10 +9,10 @@ class Places {
  public:
   explicit Places(const mx_tensor& list) : ids_(data<int64_t>(list)), n_(count(list)) {}
 
-  // Prepare for that many questions; false with an error text for a list that is not sorted.
-  // Answers are right in any case, so a list that is much longer than the questions is not looked
-  // through. A table is used where it is not larger than what it is good for; it is in the calling
-  // thread's shared scratch memory, until that is used again.
+  // Prepare for `questions` lookups; false with an error text if the list is not sorted. Lookups
+  // are correct in any case, so a list much longer than the number of lookups is not checked. A
+  // table is built if it is small enough to pay off; it is in the calling thread's shared scratch
+  // memory, until that is used again.
   bool ready(int64_t questions) {
     const bool is_long = n_ / 8 > questions + 512;
     if (!is_long && (!ascending(ids_, n_) || (n_ && ids_[0] < 0))) {
@@ -28,11 +28,11 @@ class Places {
     return true;
   }
 
-  // Of any id: its place, or -1.
+  // Position of any id, or -1.
   MX_INLINE int64_t of(int64_t id) const {
     if ((uint64_t)id >= (uint64_t)extent_) return -1;
     if (table_) return table_[id];
-    const int64_t place = extent_ == n_ ? id : first_from(ids_, n_, id);  // all may be there
+    const int64_t place = extent_ == n_ ? id : first_from(ids_, n_, id);  // all ids may be present
     return place < n_ && ids_[place] == id ? place : -1;
   }
 

@@ -1,7 +1,6 @@
 // "csr_dot_dense" and "csr_transpose_dot_dense" (data, indices, indptr, matrix),
-// "csr_dot_row_sparse"
-// (.., rows, their indices) and "dense_dot_csr" (matrix, data, indices, indptr), also by the
-// transposed csr array.
+// "csr_dot_row_sparse" (.., rows, their indices) and "dense_dot_csr" (matrix, data, indices,
+// indptr), also with the csr array transposed.
 #include "leaf/sparse/product.h"
 
 #include "core/memory/scratch.h"
@@ -37,7 +36,7 @@ int csr_dot_dense(const mx_call* call) {
   return ok ? 0 : Csr::columns_fail(extent);
 }
 
-// The entries whose rows are there come first, with the places of these rows.
+// Compact the entries whose rows are stored, together with the positions of these rows.
 template <class S>
 int csr_dot_row_sparse(const mx_call* call) {
   const Csr csr(call->in[1], call->in[2]);
@@ -73,8 +72,7 @@ int csr_dot_row_sparse(const mx_call* call) {
 
 // --- the transposed csr array times a matrix -----------------------------------------------------
 
-// From so many columns of the matrix, entries are put in order first, so that sums are made at
-// once.
+// From this number of columns on, entries are sorted first, so that each sum is computed at once.
 constexpr int64_t kWorthSorting = 16;
 
 template <class S>
@@ -116,11 +114,11 @@ int csr_transpose_dot_dense(const mx_call* call) {
 }
 
 // --- dense times csr ---------------------------------------------------------------------------
-// So many rows of the dense matrix at once stand side by side, as columns of a packed matrix.
+// Rows of the dense matrix processed at once, as columns of a packed matrix.
 
 constexpr int64_t kSideBySide = 64;
 
-// Rows [first, first + n) of a matrix of `width` columns, transposed, in the type of the sums.
+// Rows [first, first + n) of a matrix of `width` columns, transposed, in the accumulation type.
 template <class S>
 void pack(Sum<S>* packed, const S* matrix, int64_t first, int64_t n, int64_t width, Sum<S>* spare) {
   const S* rows = matrix + first * width;
@@ -134,7 +132,7 @@ void pack(Sum<S>* packed, const S* matrix, int64_t first, int64_t n, int64_t wid
   }
 }
 
-// Columns [at, at + width) of rows [first, first + n) of `out`, which has `columns`.
+// Columns [at, at + width) of rows [first, first + n) of `out`, which has `columns` columns.
 template <class S>
 void unpack(S* out, int64_t columns, int64_t first, int64_t n, int64_t at, int64_t width,
             const Sum<S>* packed) {
@@ -148,7 +146,7 @@ void unpack(S* out, int64_t columns, int64_t first, int64_t n, int64_t at, int64
   }
 }
 
-// out (batch, rows of the csr array) = matrix (batch, columns) . csr transposed
+// out (batch, rows of the csr array) = matrix (batch, columns) . csr transposed.
 template <class S>
 int by_transposed(const mx_call* call, const Csr& csr, int64_t columns) {
   typedef Sum<S> T;
@@ -179,7 +177,7 @@ int by_transposed(const mx_call* call, const Csr& csr, int64_t columns) {
   return ok ? 0 : -1;
 }
 
-// out (batch, columns) = matrix (batch, rows) . csr
+// out (batch, columns) = matrix (batch, rows) . csr.
 template <class S>
 int by_rows(const mx_call* call, const Csr& csr, int64_t columns) {
   typedef Sum<S> T;

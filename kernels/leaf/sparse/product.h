@@ -1,21 +1,23 @@
-// A row of a csr array times a dense matrix: a sum of the matrix's rows, vectors over its columns.
+// A row of a csr array times a dense matrix: a weighted sum of matrix rows, vectorised over
+// columns.
 #pragma once
 #include "leaf/sparse/parts.h"
 
 MX_LEAF_BEGIN
 
-// Values of type S, or ones that are not stored; a matrix of type X with `width` columns. Sums are
-// in the type of the sums of S.
+// Values of type S, or implicit ones; a matrix of type X with `width` columns. Sums are in the
+// accumulation type of S.
 template <class S, class X, bool weighted = true>
 struct RowProduct {
   typedef Sum<S> T;
-  static constexpr int L = kLanes<T>, kBlock = 8, kAhead = 6;  // vectors at once; entries ahead
+  // kBlock: vectors at once; kAhead: entries prefetched ahead.
+  static constexpr int L = kLanes<T>, kBlock = 8, kAhead = 6;
   const S* values;
   const int64_t* indices;
   const X* matrix;
   int64_t width, stored;
 
-  // dst = the sum over the entries [begin, end), whose indices are rows of the matrix.
+  // dst = the sum over entries [begin, end), whose indices are rows of the matrix.
   template <class O>
   void operator()(O* dst, int64_t begin, int64_t end) const {
     if (width == 1) return store_scalar(dst, dot(begin, end));
@@ -43,7 +45,7 @@ struct RowProduct {
     return sum + row;
   }
 
-  // Entries whose rows will be needed soon. Nothing is read, so their indices need no check.
+  // Prefetch rows needed soon. Nothing is read, so the indices need no check.
   template <int n>
   MX_INLINE void fetch(int64_t entry, int64_t at) const {
     if (entry >= stored) return;

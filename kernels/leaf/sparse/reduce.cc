@@ -1,5 +1,5 @@
-// "csr_sum_rows", "csr_sum_columns" (data, indices, indptr) and the same of squares; "csr_gather"
-// (dense, indices, indptr), a dense array's values at the entries.
+// "csr_sum_rows" and "csr_sum_columns" (data, indices, indptr), also of squares; "csr_gather"
+// (dense, indices, indptr), a dense array's elements at the entries.
 #include "core/memory/scratch.h"
 #include "leaf/simd/runs.h"
 #include "leaf/sparse/parts.h"
@@ -30,7 +30,7 @@ int sum_rows(const mx_call* call) {
   return 0;
 }
 
-// The sum of each column's entries, added in the order of the rows.
+// The sum of each column's entries, in row order.
 template <class S, bool squares>
 int sum_columns(const mx_call* call) {
   typedef Sum<S> T;

@@ -1,5 +1,5 @@
-// Rows gathered and summed: "segment_sum" (data, order, starts), "row_retain" (data, indices, ids),
-// "row_sum" (ids, data, indices, data, indices, ...).
+// Gathering and summing rows: "segment_sum" (data, order, starts), "row_retain" (data, indices,
+// ids), "row_sum" (ids, data, indices, data, indices, ...).
 #include "leaf/simd/cast.h"
 #include "leaf/sparse/places.h"
 #include "leaf/sparse/product.h"
@@ -7,7 +7,7 @@
 MX_LEAF_BEGIN
 namespace {
 
-// Sums are products with a matrix of ones that nobody stores.
+// Sums are products with an implicit matrix of ones.
 template <class S>
 int segment_sum(const mx_call* call) {
   const mx_tensor& rows = call->in[0];
@@ -46,7 +46,7 @@ int row_retain(const mx_call* call) {
 
 // --- sums of row_sparse arrays -----------------------------------------------------------------
 
-// One array, and how far its rows have been added.
+// One array, and how many of its rows have been added.
 template <class S>
 struct Term {
   const S* rows;
@@ -72,7 +72,7 @@ void add_rows(S* out, const S* const* rows, int64_t terms, int64_t width) {
   }
 }
 
-// Rows [begin, end) of the sum; false if an array has rows that the sum has not.
+// Rows [begin, end) of the sum; false if an array has rows that are not in the sum.
 template <class S>
 bool sum_terms(S* out, const int64_t* ids, int64_t begin, int64_t end, bool is_last, Term<S>* terms,
                const S** present, int64_t nterms, int64_t width) {
@@ -101,7 +101,7 @@ int row_sum(const mx_call* call) {
     const mx_tensor& indices = call->in[2 + 2 * t];
     if (!ascending(data<int64_t>(indices), count(indices)))
       return mx_fail("indices%lld: must be sorted and distinct", (long long)t);
-    if (!n && count(indices)) return mx_fail("ids: a row is missing");
+    if (!n && count(indices)) return mx_fail("ids: rows of the arrays are missing");
   }
   bool ok = true, fits = true;
   parallel_for(call->threads, n, 1, [&](int64_t begin, int64_t end) {
@@ -121,7 +121,7 @@ int row_sum(const mx_call* call) {
       fits = false;
   });
   if (!ok) return -1;
-  return fits ? 0 : mx_fail("ids: a row of the arrays is missing");
+  return fits ? 0 : mx_fail("ids: rows of the arrays are missing");
 }
 
 template <class S>

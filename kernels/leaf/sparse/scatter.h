@@ -1,10 +1,10 @@
-// A transposed csr array times a dense matrix: every entry adds a multiple of a row of the matrix
-// to a row of the sums.
+// A transposed csr array times a dense matrix: every entry adds a multiple of a matrix row to a row
+// of the sums.
 //
-// Sums are made block by block, so that their rows stay near; and each thread has blocks of its
-// own, so that sums are in the order of the csr array's rows whatever the number of threads. In
-// each row a cursor tells which entries come next, because its columns are sorted. If they are not,
-// a block is all that a thread has.
+// Sums are computed block by block, so that their rows stay in the cache, and each thread has its
+// own blocks, so that sums are in row order whatever the number of threads. Since columns are
+// sorted, a cursor in each row marks the next entries. If they are not sorted, a thread has a
+// single block.
 #pragma once
 #include "core/memory/scratch.h"
 #include "leaf/sparse/parts.h"
@@ -13,7 +13,7 @@ MX_LEAF_BEGIN
 
 constexpr int64_t kNearSums = 512 << 10;  // bytes of a block
 
-// Values of type S, a matrix of type X with `width` columns; sums in the type of the sums of S.
+// Values of type S, a matrix of type X with `width` columns; sums in the accumulation type of S.
 template <class S, class X>
 struct Scatter {
   typedef Sum<S> T;
@@ -22,7 +22,8 @@ struct Scatter {
   const X* matrix;
   int64_t width;
 
-  // The columns [low, high), whose sums are at `sums`; cursors go on from entries of column `low`.
+  // The columns [low, high), whose sums are at `sums`; cursors start at the entries of column
+  // `low`.
   void block(T* sums, int64_t low, int64_t high, int64_t* cursors) const {
     for (int64_t row = 0; row < csr.rows; ++row) {
       int64_t k = cursors[row];
@@ -31,7 +32,7 @@ struct Scatter {
       cursors[row] = k;
     }
   }
-  // The same for columns in any order.
+  // The same for unsorted columns.
   void whole(T* sums, int64_t low, int64_t high) const {
     for (int64_t row = 0; row < csr.rows; ++row)
       for (int64_t k = csr.indptr[row]; k < csr.indptr[row + 1]; ++k)
@@ -67,7 +68,7 @@ inline bool columns_sorted(const Csr& csr) {
   return sorted;
 }
 
-// Make the sums of all columns, at `place` or, if that is NULL, in scratch memory; finish(low,
+// Compute the sums of all columns, at `place` or, if that is NULL, in scratch memory; finish(low,
 // high, sums) is called for each block. 0, or -1 with an error text.
 template <class S, class X, class Finish>
 int scatter_columns(int threads, const Scatter<S, X>& scatter, int64_t columns, Sum<S>* place,
@@ -76,7 +77,7 @@ int scatter_columns(int threads, const Scatter<S, X>& scatter, int64_t columns, 
   const Csr& csr = scatter.csr;
   const int64_t width = scatter.width;
   const bool sorted = columns_sorted(csr);
-  // The visit of a row in a block should find an entry or two.
+  // A row should have an entry or two in each block.
   const int64_t blocks = csr.stored / (2 * csr.rows + 1) + 1, fewest = columns / blocks + 1;
   const int64_t near = kNearSums / (width * (int64_t)sizeof(T)) + 1;
   const int64_t each = near > fewest ? near : fewest;

@@ -1,5 +1,5 @@
-// "csr_transpose" and "csr_transpose_compact" (data, indices, indptr): entries by column, and in a
-// column by row.
+// "csr_transpose" and "csr_transpose_compact" (data, indices, indptr): entries by column and,
+// within a column, by row.
 #include "leaf/sparse/by_column.h"
 #include "leaf/sparse/groups.h"
 #include "params/sparse.gen.h"
@@ -84,7 +84,7 @@ int csr_transpose_compact(const mx_call* call) {
   return 0;
 }
 
-// Elements are only moved: their size is what counts.
+// Elements are only moved, so dispatch by size.
 template <class S>
 void add_kernels(uint32_t dtypes) {
   mx_kernel_add("csr_transpose", csr_transpose<S>, dtypes, 0);

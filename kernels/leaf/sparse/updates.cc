@@ -1,17 +1,16 @@
-// Optimizer updates by row_sparse gradients: "row_sgd_update" (weight, grad, indices),
+// Optimizer updates with row_sparse gradients: "row_sgd_update" (weight, grad, indices),
 // "row_sgd_mom_update" (.., mom), "row_adam_update" (.., mean, var), "row_ftrl_update" (.., z, n),
-// "row_adagrad_update" (.., history), "row_group_adagrad_update" (.., one history for each row).
+// "row_adagrad_update" (.., history), "row_group_adagrad_update" (.., one history per row).
 //
-// Lazy ones touch the rows of the gradient; those whose names end in "_standard" take the others'
-// gradient for zero.
+// Lazy updates only touch the rows of the gradient; names ending in "_standard" treat other rows'
+// gradients as zero.
 #include "leaf/optimizer/steps.h"
 #include "leaf/sparse/parts.h"
 
 MX_LEAF_BEGIN
 namespace {
 
-// The weight where the result goes, and the rows of the gradient; false with an error text if they
-// do not fit.
+// The output weight and the rows of the gradient; false with an error text if they do not match.
 template <class S>
 struct Rows {
   S* weight;
@@ -41,7 +40,7 @@ struct Rows {
   }
 };
 
-// One step of `n` elements; no gradient is one of zeros.
+// One step of `n` elements; a NULL gradient counts as zeros.
 template <class S, class Step>
 MX_INLINE void step_row(const Step& step, S* weight, const S* gradient, S* const* state,
                         int64_t n) {
@@ -50,17 +49,18 @@ MX_INLINE void step_row(const Step& step, S* weight, const S* gradient, S* const
   for (int64_t i = 0; i < n; i += L) {
     const int lanes = (int)least(n - i, L);
     Vec<T> states[N + 1];
-    for (int s = 0; s < N; ++s) states[s] = read<T>(state[s] + i, lanes);
-    const Vec<T> g = gradient ? read<T>(gradient + i, lanes) : Vec<T>{};
-    const Vec<T> w = step(read<T>(weight + i, lanes), g, states);
-    for (int s = 0; s < N; ++s) write(state[s] + i, states[s], lanes);
-    write(weight + i, w, lanes);
+    for (int s = 0; s < N; ++s) states[s] = load_lanes(state[s] + i, lanes);
+    const Vec<T> g = gradient ? load_lanes(gradient + i, lanes) : Vec<T>{};
+    const Vec<T> w = step(load_lanes(weight + i, lanes), g, states);
+    for (int s = 0; s < N; ++s) store_lanes(state[s] + i, states[s], lanes);
+    store_lanes(weight + i, w, lanes);
   }
 }
 
-constexpr int64_t kAhead = 4;  // rows; where the next ones are, no cache can guess
+// Rows prefetched: their addresses are unpredictable for the hardware.
+constexpr int64_t kAhead = 4;
 
-// Begin to read the elements from `at` of the weight and of the states.
+// Prefetch the elements from `at` of the weight and of the states.
 template <int states, class S>
 MX_INLINE void fetch(const mx_call* call, const S* weight, int64_t at, int64_t width) {
   const int64_t bytes = least(width * (int64_t)sizeof(S), 1024);
@@ -118,7 +118,7 @@ int row_group_adagrad_update(const mx_call* call) {
       Vec<T> squares = {};
       for (int64_t i = 0; i < rows.width; i += L) {
         const Vec<T> g =
-            clip(rescale * read<T>(gradient + i, (int)least(rows.width - i, L)), bound);
+            clip(rescale * load_lanes(gradient + i, (int)least(rows.width - i, L)), bound);
         squares += g * g;
       }
       T total = 0;
@@ -129,8 +129,8 @@ int row_group_adagrad_update(const mx_call* call) {
       const Vec<T> scale = splat<Vec<T>>(sum + (T)p.epsilon);
       for (int64_t i = 0; i < rows.width; i += L) {
         const int lanes = (int)least(rows.width - i, L);
-        const Vec<T> g = clip(rescale * read<T>(gradient + i, lanes), bound);
-        write(weight + i, read<T>(weight + i, lanes) - lr * g / sqrt(scale), lanes);
+        const Vec<T> g = clip(rescale * load_lanes(gradient + i, lanes), bound);
+        store_lanes(weight + i, load_lanes(weight + i, lanes) - lr * g / sqrt(scale), lanes);
       }
     }
   });

@@ -106,7 +106,7 @@ class CsrFromDense:
         rows, columns = xp.nonzero(data)
         counted = xp.bincount(rows, minlength=len(data))
         if indptr[0] != 0 or a.nnz != len(rows) or (xp.diff(indptr) != counted).any():
-            raise MXNetError("indptr: does not count the elements of data that are not zero")
+            raise MXNetError("indptr: does not match the number of non-zero elements of data")
         return data[rows, columns], columns
 
     kernels = (sparse_native("csr_from_dense"),)

@@ -135,7 +135,7 @@ class CsrMerge:
         structure = (lhs_indices, lhs_indptr, rhs_indices, rhs_indptr)
         expected = _merged_indptr(a.operation, xp, *structure)
         if a.nnz != expected[-1] or (indptr != expected).any():
-            raise MXNetError("indptr: does not count the entries of the result")
+            raise MXNetError("indptr: does not match the number of entries of the result")
         extent = _extent(lhs_indices, rhs_indices)
         lhs, lhs_stored = _keys(xp, lhs_indices, lhs_indptr, extent)
         rhs, rhs_stored = _keys(xp, rhs_indices, rhs_indptr, extent)

@@ -25,7 +25,7 @@ def _indptr(xp, lengths):
 
 def _check_counted(indptr, expected, nnz):
     if nnz != expected[-1] or (indptr != expected).any():
-        raise MXNetError("indptr: does not count the entries of the result")
+        raise MXNetError("indptr: does not match the number of entries of the result")
 
 
 # --- slices --------------------------------------------------------------------------------------

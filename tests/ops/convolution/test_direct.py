@@ -133,7 +133,7 @@ def test_no_images():
     [
         (dict(groups=2), "groups"),
         (dict(out_block=0), "output"),
-        (dict(in_block=0, before=1), "plain data"),
+        (dict(in_block=0, before=1), "unblocked data"),
         (dict(kernel=(17, 17), pad=(8, 8)), "too large"),
     ],
 )

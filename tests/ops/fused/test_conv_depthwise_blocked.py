@@ -38,9 +38,9 @@ def test_what_follows(act, in_place):
 
 def test_refusals():
     for problem, message in (
-        (Problem(1, 2 * BLOCK, BLOCK, (5, 5), groups=BLOCK), "several channels"),
-        (Problem(1, BLOCK, 2 * BLOCK, (5, 5), groups=BLOCK), "several channels"),
-        (depthwise(1, BLOCK, (5, 5), in_block=0, out_block=0), "not blocked"),
+        (Problem(1, 2 * BLOCK, BLOCK, (5, 5), groups=BLOCK), "one channel and one filter"),
+        (Problem(1, BLOCK, 2 * BLOCK, (5, 5), groups=BLOCK), "one channel and one filter"),
+        (depthwise(1, BLOCK, (5, 5), in_block=0, out_block=0), "block size"),
     ):
         with pytest.raises(MXNetError, match=message):
             problem.run(KERNEL)

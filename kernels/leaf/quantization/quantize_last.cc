@@ -1,5 +1,5 @@
-// "quantize_last": floats of (batch, channels, area) as 8-bit integers of (batch, area,
-// channels), rounded as "quantize_v2" does with a range that is given.
+// "quantize_last": floats (batch, channels, area) to 8-bit integers (batch, area, channels),
+// rounded like "quantize_v2" with a given range.
 #include "leaf/quantization/steps.h"
 #include "leaf/simd/vec.h"
 #include "params/quantization.gen.h"
@@ -11,16 +11,16 @@
 MX_LEAF_BEGIN
 namespace {
 
-constexpr int64_t kPixels = 64, kChannels = 64;  // of a block
+constexpr int64_t kPixels = 64, kChannels = 64;  // per block
 
-// Put bytes of `channels` planes, kPixels apart, beside each other.
+// Interleave the bytes of `channels` planes that are kPixels apart.
 template <class D>
 void interleave(const D* planes, int64_t pixels, int64_t channels, D* to, int64_t step) {
   for (int64_t i = 0; i < pixels; ++i, to += step)
     for (int64_t c = 0; c < channels; ++c) to[c] = planes[c * kPixels + i];
 }
 
-// The low three bytes of kPixels words, one after the other.
+// Pack the low three bytes of kPixels words.
 void join_threes(const uint32_t* words, void* to) {
 #if MX_ISA_LEVEL == 4
   const __m512i bytes =
@@ -31,14 +31,14 @@ void join_threes(const uint32_t* words, void* to) {
     _mm512_mask_storeu_epi32((char*)to + 3 * i, 0xfff, _mm512_permutexvar_epi32(lanes, threes));
   }
 #else
-  // A pixel's bytes go out as four, and the next pixel covers the fourth.
+  // Each pixel stores four bytes; the next pixel overwrites the fourth.
   char* pixel = (char*)to;
   for (int64_t i = 0; i < kPixels - 1; ++i) memcpy(pixel + 3 * i, words + i, 4);
   memcpy(pixel + 3 * (kPixels - 1), words + kPixels - 1, 3);
 #endif
 }
 
-// kPixels pixels of three planes, as images have them.
+// kPixels pixels of three planes, for RGB images.
 template <class D>
 void quantize_threes(const float* from, int64_t area, float by, D* to) {
   const float *green = from + area, *blue = green + area;
@@ -78,7 +78,7 @@ int quantize_as(const mx_call* call, float top) {
         for (int64_t c = 0; c < n; ++c) {
           const float *plane = from + (c0 + c) * area, by = factor;
           const auto narrow = [=](int64_t j) { return saturated<D>(plane[j] * by); };
-          if (pixels == kPixels)  // a count that the compiler knows
+          if (pixels == kPixels)  // a compile-time constant
             fill_run(planes + c * kPixels, 0, kPixels, narrow);
           else
             fill_run(planes + c * kPixels, 0, pixels, narrow);

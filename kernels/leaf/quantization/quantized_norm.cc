@@ -1,6 +1,6 @@
-// "quantized_norm" (numbers, gamma, beta, mean, variance, minimum, maximum -> numbers, minimum,
-// maximum): each channel of (outer, channels, inner) 8-bit integers scaled and shifted into a
-// given range, its negative part cut off if wanted.
+// "quantized_norm" (data, gamma, beta, mean, variance, minimum, maximum -> data, minimum, maximum):
+// each channel of (outer, channels, inner) 8-bit integers is scaled and shifted into a given range,
+// optionally followed by ReLU.
 #include "leaf/leaf.h"
 #include "leaf/quantization/bytes.h"
 #include "leaf/quantization/steps.h"
@@ -11,7 +11,7 @@ namespace {
 
 typedef mx_quantized_norm_params P;
 
-// Channels [0, n) of a place, by factors and shifts.
+// Channels [0, n) of a position, given scales and shifts.
 template <class S>
 void norm_place(const S* from, int8_t* to, int64_t n, const float* a, const float* b, float by,
                 float low) {

@@ -1,16 +1,16 @@
-// Parts of regions that move, each read from channels of its own: "deformable_psroi" (data,
-// regions, moves) and "deformable_psroi_grad" (gradient of the output, data, regions, moves).
+// Deformable position-sensitive regions: "deformable_psroi" (data, regions, offsets) and
+// "deformable_psroi_grad" (output gradient, data, regions, offsets).
 #include "leaf/detection/parts.h"
 
 MX_LEAF_BEGIN
 namespace {
 
-// The points of a part that lie in the image, at most kPoints.
+// The sampling points of a part that lie in the image, at most kPoints.
 template <class T>
 struct Part {
   int n = 0;
   Slopes<T> slopes;
-  T moved[2];  // how far a unit of a move to the right, and down, goes
+  T moved[2];  // pixels per unit offset along x and y
 
   Part(const PartedRegion<T>& region, const T* moves, int64_t row, int64_t column, bool slope) {
     const mx_parts_params& p = region.p;
@@ -30,7 +30,7 @@ struct Part {
       if (!inside) continue;
       const Place<T> place(within(y, height), within(x, width), p.source[0], p.source[1]);
       if (slope) {
-        // Where a point lies on a pixel its neighbour has no weight yet.
+        // A point that lies on a pixel gives its neighbour no weight yet.
         set_point(&slopes, n++, place, (T)(place.down > 0), (T)(place.right > 0));
       } else {
         set_point(&slopes.points, n++, place);
@@ -40,7 +40,7 @@ struct Part {
   static T within(T x, T extent) { return x < 0 ? 0 : x < extent - 1 ? x : extent - 1; }
 };
 
-// Where the moves of region r's part for class k lie, those to the right first; NULL without any.
+// The offsets of region r's part for class k, those along x first; NULL if there are none.
 template <class T>
 T* moves_of(const mx_parts_params& p, T* moves, int64_t r, int64_t k, int64_t row, int64_t column) {
   if (!moves) return nullptr;
@@ -48,7 +48,7 @@ T* moves_of(const mx_parts_params& p, T* moves, int64_t r, int64_t k, int64_t ro
   return moves + (((r * p.classes + k) * 2) * p.part_size + y) * p.part_size + x;
 }
 
-// The channels of the result that share the moves of class k.
+// The output channels that share the offsets of class k.
 struct Members {
   int64_t begin, end;
   Members(const mx_parts_params& p, int64_t k) {
@@ -58,7 +58,7 @@ struct Members {
   }
 };
 
-// body(part, class, number of the part, offset of the plane that it reads), for all of a region.
+// Call body(part, class, part index, offset of the plane it reads) for all parts of a region.
 template <class T, class Body>
 void each_part(const PartedRegion<T>& region, const T* moves, int64_t r, bool slope,
                const Body& body) {
@@ -102,7 +102,7 @@ int deformable_psroi(const mx_call* call) {
   return 0;
 }
 
-// Gradients of the data, for some channels of the result.
+// Data gradients, for some of the output channels.
 template <class T>
 void spread(const mx_parts_params& p, const T* grads, const T* rois, const T* moves, T* images,
             int64_t begin, int64_t end) {
@@ -125,7 +125,7 @@ void spread(const mx_parts_params& p, const T* grads, const T* rois, const T* mo
   }
 }
 
-// Gradients of a region's moves.
+// Gradients of a region's offsets.
 template <class T>
 void move_back(const mx_parts_params& p, const T* grads, const T* images, const T* rois,
                const T* moves, T* out, int64_t r) {
@@ -180,7 +180,7 @@ void add_kernels(uint32_t dtype) {
 
 }  // namespace
 
-void register_roi_moved() {
+void register_roi_deformable() {
   add_kernels<float>(MX_BIT(F32));
   add_kernels<double>(MX_BIT(F64));
 }

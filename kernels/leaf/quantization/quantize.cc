@@ -1,8 +1,7 @@
-// Between floats, sums of 32 bits and 8-bit integers with a range: "quantize" (data,
-// minimum, maximum -> numbers, minimum, maximum), "quantize_v2" (data -> the same), "requantize"
-// (sums, minimum, maximum -> the same) and "dequantize" (numbers, minimum, maximum -> floats); by a
-// step and the number of 0, "quantize_linear" and "dequantize_linear". Each rounds as
-// ops/quantization says.
+// Conversion between floats, int32 sums and 8-bit integers with a range: "quantize" (data, minimum,
+// maximum -> data, minimum, maximum), "quantize_v2" (data -> the same), "requantize" (sums,
+// minimum, maximum -> the same) and "dequantize" (data, minimum, maximum -> floats); with scale and
+// zero point, "quantize_linear" and "dequantize_linear". Rounding is specified in ops/quantization.
 #include "leaf/leaf.h"
 #include "leaf/quantization/steps.h"
 #include "params/quantization.gen.h"
@@ -16,7 +15,7 @@ struct Extremes {
   float low, high;
 };
 
-// The least and the largest number but NaN; zeros of none.
+// Minimum and maximum, ignoring NaN; zeros if empty.
 template <class S>
 Extremes extremes(int threads, const S* src, int64_t n) {
   Extremes parts[kBlocks];
@@ -165,7 +164,7 @@ int dequantize_linear(const mx_call* call) {
 
 }  // namespace
 
-void register_quantize_narrow() {
+void register_quantize() {
   mx_kernel_add("quantize", quantize, MX_BIT(F32), 0);
   mx_kernel_add("quantize_v2", quantize_v2, MX_BIT(F32), 0);
   mx_kernel_add("requantize", requantize, MX_BIT(I32), 0);

@@ -1,4 +1,4 @@
-// last_bf16.h: what becomes of sums whose results are channels-last arrays of bfloat16.
+// channels_last_bf16.h: epilogue of convolutions whose results are channels-last bfloat16 arrays.
 #pragma once
 #include "leaf/simd/bf16.h"
 
@@ -19,7 +19,7 @@ MX_INLINE __m256i narrowed_bf16(const __m512& x) {
   asm("vcvtneps2bf16 %1, %0" : "=v"(bits) : "v"(x));
   return bits;
 }
-// Those of two registers, one after the other.
+// The same for two registers, concatenated.
 MX_INLINE __m512i narrowed_bf16(const __m512& low, const __m512& high) {
   __m512i bits;
   asm("vcvtne2ps2bf16 %1, %2, %0" : "=v"(bits) : "v"(low), "v"(high));
@@ -32,7 +32,7 @@ inline __mmask16 lanes_inside(int64_t left) {
   return left >= kBlockLanes ? 0xffff : left > 0 ? (__mmask16)((1u << left) - 1) : 0;
 }
 
-// act(sum + bias + other) of sums of each filter, for arrays whose pixels have `filters` numbers.
+// act(sum + bias + other), with per-filter bias, for arrays with `filters` elements per pixel.
 struct LastSink {
   FinishOf<bf16> rest;
   int64_t filters;
@@ -58,7 +58,7 @@ struct LastSink {
     return x;
   }
 
-  // Results of rows of sums, `step` apart, of 1 or 2 times 16 filters.
+  // Finish rows of sums, `step` apart, of 1 or 2 times 16 filters.
   void finish(const float* sums, int64_t step, int64_t pixels, int vectors, int64_t pixel,
               int64_t filter) const {
     with_activation(rest.act, [&](auto act) {

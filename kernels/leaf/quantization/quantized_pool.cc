@@ -1,5 +1,5 @@
-// Pooling of 8-bit numbers: "quantized_pool" (numbers, minimum, maximum -> the same), maxima and
-// averages rounded half to even, over arrays of (outer, spatial..., inner).
+// Pooling of 8-bit data: "quantized_pool" (data, minimum, maximum -> the same), maxima and averages
+// rounded half to even, over (outer, spatial..., inner) arrays.
 #include "leaf/leaf.h"
 #include "leaf/quantization/bytes.h"
 #include "leaf/quantization/steps.h"
@@ -30,7 +30,7 @@ struct Window {
   static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 };
 
-// body(pointer to the numbers of a place) for each place of a window.
+// Call body(pointer to the data of a position) for each position of a window.
 template <class D, class Body>
 void each_place(const P& p, const Window& w, const D* plane, const Body& body) {
   for (int64_t i = w.begin[0]; i < w.end[0]; ++i)
@@ -61,7 +61,7 @@ void maximum(const P& p, const Window& w, const D* plane, D* dst) {
   });
 }
 
-// The sums of `n` <= kStripe neighbouring channels over a window, in numbers of type W.
+// The sums of `n` <= kStripe neighbouring channels over a window, in integers of type W.
 constexpr int64_t kStripe = kVecBytes / 2;
 
 template <class W, class D>
@@ -84,9 +84,9 @@ void add_up(const P& p, const Window& w, const D* plane, int64_t n, W* sums) {
   });
 }
 
-// Sums of at most kMostNarrow numbers fit in 16 bits. Their quotients are as far from a half as a
-// float can tell, or are one.
-constexpr int64_t kMostNarrow = 128;
+// Sums of at most kMostNarrow elements fit in 16 bits. Their quotients differ from a half by enough
+// for float precision, or are exactly one.
+constexpr int64_t kMaxNarrow = 128;
 
 #if MX_ISA_LEVEL == 4
 inline __m512i wide(const int8_t* p) {
@@ -96,8 +96,8 @@ inline __m512i wide(const uint8_t* p) {
   return _mm512_cvtepu8_epi16(_mm256_loadu_si256((const __m256i*)p));
 }
 
-// The averages of 64 channels. Where no quotient is a half, or the reciprocal of the divisor is
-// exact, a product rounds as the quotient would.
+// The averages of 64 channels. If no quotient is a half, or the reciprocal of the divisor is exact,
+// multiplication by the reciprocal rounds like division.
 template <class D>
 void average_wide(const P& p, const Window& w, const D* plane, float divisor, bool by_product,
                   D* dst) {
@@ -129,7 +129,7 @@ void average(const P& p, const Window& w, const D* plane, D* dst) {
   }
   int64_t first = 0;
 #if MX_ISA_LEVEL == 4
-  if (w.inside <= kMostNarrow && divisor <= kMostNarrow) {
+  if (w.inside <= kMaxNarrow && divisor <= kMaxNarrow) {
     const bool by_product = divisor % 2 || (divisor & (divisor - 1)) == 0;
     for (; first + 64 <= p.inner; first += 64)
       average_wide(p, w, plane + first, (float)divisor, by_product, dst + first);
@@ -137,12 +137,12 @@ void average(const P& p, const Window& w, const D* plane, D* dst) {
 #endif
   for (; first < p.inner; first += kStripe) {
     const int64_t n = p.inner - first < kStripe ? p.inner - first : kStripe;
-    if (w.inside <= kMostNarrow && divisor <= kMostNarrow) {
+    if (w.inside <= kMaxNarrow && divisor <= kMaxNarrow) {
       int16_t sums[kStripe];
       add_up(p, w, plane + first, n, sums);
       const float by = (float)divisor;
       const int16_t* from = sums;
-      if (n == kStripe)  // a count that the compiler knows
+      if (n == kStripe)  // a compile-time constant
         fill_run(dst + first, 0, kStripe,
                  [=](int64_t c) { return (D)(int32_t)__builtin_rintf((float)from[c] / by); });
       else
