@@ -1,4 +1,4 @@
-// The jobs made so far, by signature, the least recently used first to go.
+// LRU cache of the jobs created so far, keyed by signature.
 #include "onednn/cache.h"
 
 #include <list>
@@ -13,30 +13,31 @@ namespace mx {
 namespace onednn {
 namespace {
 
-// What a primitive with its generated code takes, measured over convolutions; oneDNN does not tell.
+// Size of a primitive with its generated code, measured over convolutions; oneDNN does not report
+// it.
 constexpr int64_t kJobBytes = 160 << 10;
-constexpr int64_t kMostBytes = 256 << 20;  // of an unlimited cache
+constexpr int64_t kMaxBytes = 256 << 20;  // of an unlimited cache
 
 class Cache {
  public:
   std::shared_ptr<Job> find(const std::string& key) {
     std::lock_guard<std::mutex> guard(lock_);
-    auto found = index_.find(key);
-    if (found == index_.end()) {
+    auto entry = index_.find(key);
+    if (entry == index_.end()) {
       ++misses_;
       return nullptr;
     }
     ++hits_;
-    order_.splice(order_.begin(), order_, found->second);
-    return found->second->second;
+    order_.splice(order_.begin(), order_, entry->second);
+    return entry->second->second;
   }
 
-  // The first job for a key stays.
+  // If another thread was faster, its job is kept.
   std::shared_ptr<Job> keep(const std::string& key, std::shared_ptr<Job> job) {
     std::lock_guard<std::mutex> guard(lock_);
     if (capacity() == 0) return job;
-    auto found = index_.find(key);
-    if (found != index_.end()) return found->second->second;
+    auto entry = index_.find(key);
+    if (entry != index_.end()) return entry->second->second;
     order_.emplace_front(key, job);
     index_[key] = order_.begin();
     shrink();
@@ -59,7 +60,7 @@ class Cache {
  private:
   typedef std::list<std::pair<std::string, std::shared_ptr<Job>>> Order;
 
-  int64_t capacity() const { return limit_ < 0 ? kMostBytes / kJobBytes : limit_; }
+  int64_t capacity() const { return limit_ < 0 ? kMaxBytes / kJobBytes : limit_; }
 
   void shrink() {
     while ((int64_t)index_.size() > capacity()) {
@@ -77,8 +78,8 @@ class Cache {
 
 // Never destroyed: jobs may be in use when the process ends.
 Cache& cache() {
-  static Cache* made = new Cache;
-  return *made;
+  static Cache* instance = new Cache;
+  return *instance;
 }
 
 template <class T>
@@ -88,7 +89,7 @@ void append(std::string* key, T value) {
 
 void append(std::string* key, const mx_tensor& tensor) {
   append(key, tensor.dtype);
-  if (tensor.dtype == MX_U8) return;  // packed weights: the parameters tell their size
+  if (tensor.dtype == MX_U8) return;  // packed weights: the parameters determine their size
   append(key, tensor.ndim);
   key->append(reinterpret_cast<const char*>(tensor.shape), tensor.ndim * sizeof(int64_t));
 }
@@ -105,7 +106,7 @@ std::string key_of(const mx_call* call, int threads, Builder build, size_t param
   return key;
 }
 
-// Questions come without a number of threads.
+// Queries come without a number of threads.
 int threads_of(const mx_call* call) { return call->threads > 0 ? call->threads : mx_threads(); }
 
 typedef std::shared_ptr<Job> Held;
@@ -118,7 +119,7 @@ std::shared_ptr<Job> job_for(const mx_call* call, Builder build, size_t params_s
   std::shared_ptr<Job> job = cache().find(key);
   if (job) return job;
   if (count(call->in[0]) == 0 || count(call->out[0]) == 0) {
-    mx_fail("oneDNN: an array without elements");
+    mx_fail("oneDNN: empty arrays are not supported");
     return nullptr;
   }
   Team team(threads);
@@ -128,8 +129,8 @@ std::shared_ptr<Job> job_for(const mx_call* call, Builder build, size_t params_s
 }
 
 int run_job(const mx_call* call, Builder build, size_t params_size) {
-  Job* made = call->state ? static_cast<Held*>(call->state)->get() : nullptr;
-  if (made && made->threads() == call->threads) return made->run(call);
+  Job* prepared = call->state ? static_cast<Held*>(call->state)->get() : nullptr;
+  if (prepared && prepared->threads() == call->threads) return prepared->run(call);
   const std::shared_ptr<Job> job = job_for(call, build, params_size);
   return job ? job->run(call) : -1;
 }
@@ -148,7 +149,7 @@ int64_t query_job(const mx_call* call, int32_t what, Builder build, size_t param
   if (what == MX_QUERY_ACCEPTS) return job ? 1 : 0;
   if (!job) return -1;
   if (what == MX_QUERY_WORKSPACE) return job->workspace_bytes();
-  if (job->packed_bytes() < 0) return mx_fail("oneDNN: no weights in a layout of their own");
+  if (job->packed_bytes() < 0) return mx_fail("oneDNN: this kernel has no packed weights");
   return what == MX_QUERY_PACKED ? job->packed_bytes() : job->packed_format();
 }
 

@@ -1,4 +1,4 @@
-// The cache of jobs, one for the process, and the functions that kernels of jobs share.
+// The process-wide cache of jobs, and the functions shared by kernels that run jobs.
 #pragma once
 #include <memory>
 #include <string>
@@ -10,11 +10,11 @@
 namespace mx {
 namespace onednn {
 
-// Describe a job for a call; false with an error text when oneDNN refuses. Only shapes, element
-// types and parameters of the call are read.
+// Describe the job for a call; false with an error text if oneDNN rejects it. Only shapes, dtypes
+// and parameters of the call are read.
 typedef bool (*Builder)(const mx_call* call, Job* job);
 
-// The job for a call's signature, from the cache or new; NULL with an error text.
+// The job for a call's signature, cached or new; NULL with an error text.
 std::shared_ptr<Job> job_for(const mx_call* call, Builder build, size_t params_size);
 
 int run_job(const mx_call* call, Builder build, size_t params_size);
@@ -22,7 +22,7 @@ int make_job(const mx_call* call, void** state, Builder build, size_t params_siz
 void drop_job(void* state);
 int64_t query_job(const mx_call* call, int32_t what, Builder build, size_t params_size);
 
-// oneDNN's own cache holds nothing that this one has given up.
+// Set the capacity of oneDNN's own cache, so that it keeps nothing that this one has evicted.
 void set_capacity_of_library();
 
 template <class Params>
@@ -34,7 +34,7 @@ struct SizeOf<void> {
   static constexpr size_t value = 0;
 };
 
-// A kernel and its name, which is empty where several kernels have one builder.
+// A kernel and its name, which is empty if several kernels share a builder.
 template <class Params, Builder build>
 struct Entry {
   static inline const char* name = nullptr;
@@ -44,7 +44,7 @@ struct Entry {
   }
 };
 
-// Register a kernel whose jobs are described by `build` from parameters of a type, or none.
+// Register a kernel whose jobs are described by `build` from parameters of type Params, or none.
 template <class Params, Builder build>
 void add_kernel(const char* name, uint32_t dtypes) {
   typedef Entry<Params, build> E;

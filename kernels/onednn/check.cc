@@ -1,4 +1,5 @@
-// The own kernel gets copies of the inputs, which it may write, and outputs of its own.
+// Comparison with our own kernel, which gets copies of the inputs, as it may overwrite them, and
+// separate outputs.
 #include "onednn/check.h"
 
 #include <cmath>
@@ -16,9 +17,9 @@ namespace {
 
 std::atomic<int64_t> g_compared{0};
 constexpr char kSuffix[] = "_onednn";
-constexpr double kMost = 1e-3;  // of the largest magnitude in an output
+constexpr double kTolerance = 1e-3;  // relative to the largest magnitude in an output
 
-// Kernels of one task whose names differ by more than the suffix.
+// Pairs of equivalent kernels whose names differ by more than the suffix.
 const char* const kNames[][2] = {{"conv_onednn_plain", "conv_im2col"},
                                  {"conv_onednn_data", "conv_im2col_data"},
                                  {"conv_onednn_weight", "conv_im2col_weight"}};
@@ -34,7 +35,7 @@ std::string own_name(const std::string& name) {
 
 size_t bytes_of(const mx_tensor& t) { return (size_t)(count(t) * item_size(t.dtype)); }
 
-// A call on memory of its own.
+// A call on its own memory.
 class Twin {
  public:
   explicit Twin(const mx_call* call) : call_(*call) {
@@ -70,7 +71,7 @@ class Twin {
   std::vector<std::vector<char>> memory_;
 };
 
-// The largest difference of two outputs by the largest magnitude.
+// The largest difference of two outputs, relative to the largest magnitude.
 double difference(const mx_tensor& actual, const mx_tensor& expected) {
   const float *a = static_cast<const float*>(actual.data),
               *b = static_cast<const float*>(expected.data);
@@ -87,19 +88,19 @@ double difference(const mx_tensor& actual, const mx_tensor& expected) {
 }  // namespace
 
 int run_checked(const char* name, mx_kernel fn, const mx_call* call) {
-  // In numbers of 16 bits, rounding differs by more than what is looked for.
+  // 16-bit rounding differences exceed the errors looked for.
   if (call->in[0].dtype != MX_F32) return fn(call);
   const std::string own = own_name(name);
   const mx_kernel plain = own.empty() ? nullptr : mx_kernel_find(own.c_str(), MX_F32, nullptr);
   if (!plain) return fn(call);
   const Twin twin(call);
-  const bool comparable = twin.run(plain);  // before outputs take over the memory of inputs
+  const bool comparable = twin.run(plain);  // before outputs overwrite the memory of inputs
   if (fn(call) != 0) return -1;
   if (!comparable) return 0;
   for (int i = 0; i < call->nout; ++i) {
     if (!call->out[i].data || call->out[i].dtype != MX_F32) continue;
     const double error = difference(call->out[i], twin.out(i));
-    if (!(error <= kMost))
+    if (!(error <= kTolerance))
       return mx_fail(
           "MXNET_ONEDNN_DEBUG: output %d of %s differs from that of %s by %g of its "
           "largest magnitude",

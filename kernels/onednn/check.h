@@ -1,4 +1,4 @@
-// MXNET_ONEDNN_DEBUG: results of oneDNN are compared with those of the library's own kernels.
+// MXNET_ONEDNN_DEBUG: compares oneDNN's results with those of the library's own kernels.
 #pragma once
 #include <atomic>
 
@@ -9,8 +9,8 @@ namespace onednn {
 
 extern std::atomic<bool> g_checks;
 
-// Run a kernel of oneDNN, `name`, and fail where the own kernel of the same task, if there is one,
-// computes something else.
+// Run oneDNN kernel `name`, and fail if our own equivalent kernel, if there is one, computes
+// something else.
 int run_checked(const char* name, mx_kernel fn, const mx_call* call);
 
 }  // namespace onednn
@@ -18,5 +18,5 @@ int run_checked(const char* name, mx_kernel fn, const mx_call* call);
 
 extern "C" {
 MX_API void mx_onednn_check(int32_t on);
-MX_API int64_t mx_onednn_compared(void);  // how many calls were compared so far
+MX_API int64_t mx_onednn_compared(void);  // number of calls compared so far
 }

@@ -1,5 +1,5 @@
-// Convolution and deconvolution for inference: weights packed beforehand, what follows them done in
-// the same pass.
+// Convolution and deconvolution for inference: weights packed in advance, epilogue in the same
+// pass.
 #include <cstring>
 
 #include "onednn/cache.h"
@@ -16,12 +16,12 @@ namespace {
 typedef mx_fused_conv_params P;
 
 enum Map { kStraight, kTransposed };  // convolution, deconvolution
-// How arrays lie whose parameters name a block: in blocks of channels, or with all channels of a
-// pixel together, which is what kernels for AMX read.
+// Layout of arrays whose parameters name a block: channel blocks, or channels-last, which AMX
+// kernels read.
 enum Form { kBlocks, kLast };
 
 struct Shapes : WindowExtents {
-  Extents bias, after;  // after: the padding behind the last element
+  Extents bias, after;  // after: the padding at the end
 
   Shapes(const P& p, Map map) : WindowExtents(p, map == kTransposed), bias{p.groups * p.filters} {
     for (int i = first_axis; i < 3; ++i) {
@@ -33,7 +33,8 @@ struct Shapes : WindowExtents {
   Layout plain_weights() const { return Layout::strided(weights, weight_strides); }
 };
 
-// oneDNN's deconvolutions that are made of a convolution do what follows number by number.
+// oneDNN implements some deconvolutions by a convolution and then applies the epilogue element by
+// element.
 bool in_two_passes(const Primitive& primitive) {
   return strncmp(primitive.implementation(), "conv:", 5) == 0;
 }
@@ -41,9 +42,9 @@ bool in_two_passes(const Primitive& primitive) {
 bool fast(const P& p, int type, const Primitive& primitive) {
   const char* implementation = primitive.implementation();
   if (strncmp(implementation, "ref", 3) == 0 || strstr(implementation, "+ref"))
-    return mx_fail("oneDNN has only its reference for this convolution") == 0;
+    return mx_fail("oneDNN has only a reference implementation of this convolution") == 0;
   if (p.sum && in_two_passes(primitive))
-    return mx_fail("oneDNN has no deconvolution here that adds") == 0;
+    return mx_fail("oneDNN has no deconvolution with a residual") == 0;
   return in_hardware(primitive, type);
 }
 
@@ -52,15 +53,15 @@ Layout layout_of(const Extents& extents, int block, int type, Form form) {
                                 : Layout::channels(extents, block, type);
 }
 
-// Jobs reorder to layouts that `tile` tells. Deconvolutions: 0, of oneDNN's choice; 1, the arrays'
-// own; 2, row-major ones. Convolutions: 0, the arrays' own; 1, of oneDNN's choice. Arrays have
-// numbers of a type, the bias has float32.
+// `tile` selects the layouts, to which jobs reorder if necessary. Deconvolutions: 0, oneDNN's
+// choice; 1, the arrays' own; 2, row-major. Convolutions: 0, the arrays' own; 1, oneDNN's choice.
+// Arrays have dtype `type`, the bias has float32.
 bool describe(const P& p, Map map, int type, Form form, const Layout& weights,
               Primitive* primitive) {
   const Shapes shapes(p, map);
   const bool straight = map == kStraight, free = straight ? p.tile == 1 : p.tile == 0;
   if (straight && free && p.in_block && p.out_block)
-    return mx_fail("blocked arrays of a convolution stay as they are") == 0;
+    return mx_fail("convolutions of blocked arrays keep their layouts") == 0;
   const bool rows = !straight && p.tile == 2;
   const Layout source = free ? Layout::any(shapes.source, type)
                              : layout_of(shapes.source, rows ? 0 : p.in_block, type, form);
@@ -81,8 +82,8 @@ bool describe(const P& p, Map map, int type, Form form, const Layout& weights,
          fast(p, type, *primitive);
 }
 
-// Weights are laid out for one number of threads, so that every run finds them as they were packed.
-// Takes the activation out of the parameters where it is to be a pass of its own.
+// Choose the weights' layout for one number of threads, so that every run finds them as they were
+// packed. Removes the activation from the parameters if it has to be a separate pass.
 bool find_weights(P* p, Map map, int type, Form form, Layout* weights) {
   Team team(opened().threads);
   Primitive chosen;
@@ -93,8 +94,8 @@ bool find_weights(P* p, Map map, int type, Form form, Layout* weights) {
   return true;
 }
 
-// Describe the layer for packed weights, or, where another number of threads has a kernel for
-// others only, for those, to which each run reorders them.
+// Describe the layer for packed weights or, if another number of threads only supports other
+// layouts, for one of these, to which each run reorders the weights.
 bool describe_for(const P& p, Map map, int type, Form form, const Layout& weights,
                   Primitive* primitive) {
   if (describe(p, map, type, form, weights, primitive)) return true;
@@ -135,7 +136,7 @@ bool build_pack(const mx_call* call, Job* job) {
          describe_pack(Shapes(p, map).plain_weights(), std::move(packed), job);
 }
 
-// Whether oneDNN multiplies bfloat16 by AMX's tiles on this CPU, with its settings.
+// Whether oneDNN multiplies bfloat16 with AMX on this CPU, given its settings.
 bool has_tiles() {
   P p = {};
   p.batch = p.groups = 1;

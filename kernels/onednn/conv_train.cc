@@ -1,7 +1,7 @@
-// The three maps of a convolution: forward, and with respect to data and weight. Of plain arrays
-// oneDNN chooses the layouts, and jobs reorder what comes and goes; of blocked ones
-// ("conv_train_..") only the weights, which are plain. All arrays of a call have one element type;
-// sums are made in float32.
+// Convolution in training: forward, data gradient and weight gradient. For plain arrays oneDNN
+// chooses the layouts, and jobs reorder inputs and outputs; for blocked ones ("conv_train_..") only
+// the weights, which are plain, are reordered. All arrays of a call have one dtype; sums are
+// accumulated in float32.
 #include <cstring>
 
 #include "onednn/cache.h"
@@ -16,11 +16,11 @@ namespace {
 typedef mx_conv_params Plain;
 typedef mx_fused_conv_params Blocked;
 
-// Extents as oneDNN wants them; `source` and `target` are the convolution's own, also for its
+// Extents in oneDNN's form; `source` and `target` are those of the convolution itself, also for its
 // transposes.
 struct Shapes {
   Extents source, target, weight, stride, dilate, before, after;
-  Extents transposed, transposed_strides;  // the weight of the convolution's transpose
+  Extents transposed, transposed_strides;  // weight of the transposed convolution
 
   template <class P>
   explicit Shapes(const P& p)
@@ -53,7 +53,7 @@ struct Shapes {
     }
   }
 
-  // The padding at the end with which the windows fit; the same as at the beginning, where it does.
+  // The end padding for which the windows fit; if possible, the same as at the beginning.
   template <class P>
   static int64_t end_padding(const P& p, int i) {
     const int64_t reach = (p.kernel[i] - 1) * p.dilate[i] + 1;
@@ -65,12 +65,12 @@ struct Shapes {
 
 bool fast(const Primitive& primitive, int type) {
   if (strncmp(primitive.implementation(), "ref", 3) == 0)
-    return mx_fail("oneDNN has only its reference for this convolution") == 0;
+    return mx_fail("oneDNN has only a reference implementation of this convolution") == 0;
   return in_hardware(primitive, type);
 }
 
-// Where source and target lie in the call, and as what primitives are described: arrays of which
-// one at least is blocked stay as they are.
+// Layouts of source and target in the call, and those in which primitives are described: if at
+// least one array is blocked, both stay as they are.
 Layout placed(const Extents& extents, int type, int block) {
   return block ? Layout::channels(extents, block, type) : Layout::rows(extents, type);
 }
@@ -152,7 +152,7 @@ bool build_weight(const mx_call* call, Job* job) {
       &description, opened().engine, kConvolutionDirect, source_of(p, s, type),
       Layout::any(s.weight, type), Layout(), target_of(p, s, type), s.stride.at, s.dilate.at,
       s.before.at, s.after.at, forward.description(), attributes.get());
-  if (!primitive.take(status, description, "convolution by weights") || !fast(primitive, type))
+  if (!primitive.take(status, description, "convolution weight gradient") || !fast(primitive, type))
     return false;
   job->input(kSrc, 0, source_in(p, s, type));
   job->input(kDiffDst, 1, target_in(p, s, type));

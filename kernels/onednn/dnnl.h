@@ -1,5 +1,5 @@
-// The part of oneDNN's C interface (version 3) that is called here. The library is opened at run
-// time; names and numbers are those of its own headers.
+// The part of oneDNN's C interface (version 3) used here. The library is opened at run time; names
+// and constants are those of its headers.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -31,7 +31,7 @@ struct Argument {
   dnnl_memory* memory;
 };
 
-constexpr int kMostDims = 12;
+constexpr int kMaxDims = 12;
 constexpr unsigned kOpenMp = 2;  // Version::cpu_runtime
 constexpr int kCpu = 1, kInOrder = 1, kUserScratchpad = 1, kTagAny = 1;
 enum DataType { kF16 = 1, kBf16 = 2, kF32 = 3, kS32 = 4, kS8 = 5, kU8 = 6 };
@@ -201,7 +201,7 @@ enum ArgumentIndex {
     (dnnl_primitive_desc**, dnnl_engine*, int algorithm, Md diff_src, Md diff_dst, Md data,       \
      float alpha, float beta, const dnnl_primitive_desc* forward, AttrOf))
 
-// Functions that return something else: F(name, result, parameters).
+// F(name, result, parameters): functions with other results.
 #define MX_DNNL_FUNCTIONS(F)            \
   F(version, const Version*, ())        \
   F(status2str, const char*, (int))     \

@@ -1,4 +1,5 @@
-// What oneDNN does by element: activations and their gradients, sums, joining, blocked layouts.
+// oneDNN's elementwise kernels: activations and their gradients, sums, concatenation, reorders to
+// blocked layouts.
 #include "core/tensor.h"
 #include "onednn/cache.h"
 #include "onednn/kernels.h"
@@ -10,13 +11,14 @@ namespace {
 
 Layout line(const mx_tensor& tensor) { return Layout::rows({count(tensor)}); }
 
-bool describe(const mx_tensor& data, int propagation, int algorithm, float alpha, Primitive* made) {
+bool describe(const mx_tensor& data, int propagation, int algorithm, float alpha,
+              Primitive* primitive) {
   Attributes attributes;
   dnnl_primitive_desc* description = nullptr;
   const int status = api().eltwise_forward_primitive_desc_create(
       &description, opened().engine, propagation, algorithm, line(data), line(data), alpha, 0,
       attributes.get());
-  return made->take(status, description, "eltwise");
+  return primitive->take(status, description, "eltwise");
 }
 
 template <int algorithm>
@@ -28,7 +30,7 @@ bool build(const mx_call* call, Job* job) {
   return true;
 }
 
-// (gradient, result) -> gradient
+// (gradient, result) -> gradient.
 template <int algorithm>
 bool build_grad(const mx_call* call, Job* job) {
   const mx_tensor& data = call->in[0];
@@ -47,14 +49,14 @@ bool build_grad(const mx_call* call, Job* job) {
 }
 
 bool few_enough(const mx_call* call) {
-  return call->nin < kMostArguments - 8 || mx_fail("oneDNN: %d arrays at once", call->nin) == 0;
+  return call->nin < kMaxArguments - 8 || mx_fail("oneDNN: too many arrays: %d", call->nin) == 0;
 }
 
 bool build_sum(const mx_call* call, Job* job) {
   if (!few_enough(call)) return false;
   const Layout one = line(call->out[0]);
-  Md sources[kMostArguments];
-  float scales[kMostArguments];
+  Md sources[kMaxArguments];
+  float scales[kMaxArguments];
   for (int i = 0; i < call->nin; ++i) {
     sources[i] = one;
     scales[i] = 1;
@@ -75,10 +77,10 @@ bool build_concat(const mx_call* call, Job* job) {
   auto rows_of = [rows](const mx_tensor& tensor) {
     return Layout::rows({rows, count(tensor) / rows});
   };
-  Layout layouts[kMostArguments];
-  Md sources[kMostArguments];
+  Layout layouts[kMaxArguments];
+  Md sources[kMaxArguments];
   for (int i = 0; i < call->nin; ++i) {
-    if (count(call->in[i]) == 0) return mx_fail("oneDNN: an array without elements") == 0;
+    if (count(call->in[i]) == 0) return mx_fail("oneDNN: empty arrays are not supported") == 0;
     layouts[i] = rows_of(call->in[i]);
     sources[i] = layouts[i];
   }
@@ -93,13 +95,14 @@ bool build_concat(const mx_call* call, Job* job) {
   return true;
 }
 
-// A plain array and the blocked one of the same elements.
+// Reorder between a plain and a blocked array.
 bool build_reorder(const mx_call* call, Job* job) {
   const bool blocks = call->out[0].ndim > call->in[0].ndim;
   const mx_tensor &plain = blocks ? call->in[0] : call->out[0],
                   &blocked = blocks ? call->out[0] : call->in[0];
   const int64_t block = blocked.shape[blocked.ndim - 1];
-  if (block != 8 && block != 16) return mx_fail("oneDNN: blocks of 8 or 16 channels only") == 0;
+  if (block != 8 && block != 16)
+    return mx_fail("oneDNN: only blocks of 8 or 16 channels are supported") == 0;
   const int64_t images = plain.shape[0] * plain.shape[1];
   const Extents extents = {plain.shape[0], plain.shape[1], count(plain) / images, 1};
   Layout rows = Layout::rows(extents), channels = Layout::channels(extents, (int)block);

@@ -1,4 +1,4 @@
-// Dense layers for inference: what follows them done in the same pass; weights packed or row-major.
+// Dense layers for inference, epilogue in the same pass; weights packed or row-major.
 #include "onednn/cache.h"
 #include "onednn/fuse.h"
 #include "onednn/halves.h"
@@ -11,7 +11,7 @@ namespace {
 
 typedef mx_fused_dense_params P;
 
-// Element types: of data and weights, of the bias, of the result.
+// Dtypes of data and weights, of the bias, and of the result.
 struct Types {
   int data, bias, result;
 };
@@ -30,7 +30,7 @@ bool describe(const P& p, const Types& types, const Layout& weights, Primitive* 
          in_hardware(*primitive, types.data);
 }
 
-// As for convolutions: one layout whatever the number of threads of a run.
+// As for convolutions: one layout for every number of threads.
 bool find_weights(const P& p, int type, Layout* weights) {
   Team team(opened().threads);
   Primitive chosen;
@@ -40,7 +40,7 @@ bool find_weights(const P& p, int type, Layout* weights) {
   return true;
 }
 
-// The call's tensors, with weights that lie as told.
+// Bind the call's tensors, with the weights in the given layout.
 void bind(const mx_call* call, const Types& types, Layout weights, Job* job) {
   const P& p = *static_cast<const P*>(call->params);
   job->input(kSrc, 0, Layout::rows({p.rows, p.depth}, types.data));
@@ -59,12 +59,13 @@ bool build_with(const mx_call* call, int type, Layout weights, Job* job) {
   return true;
 }
 
-// Where the library's own kernel is as fast on weights as they are (measured with AVX2, AVX-512).
-// Of narrow numbers there is no such kernel.
+// Whether oneDNN beats our own kernel on plain weights (measured with AVX2 and AVX-512). There is
+// no such kernel for 16-bit dtypes.
 bool packing_pays(const P& p, int type) {
   if (p.rows == 1 && type == kF32)
-    return mx_fail("a single row streams through weights as fast as they lie") == 0;
-  return p.rows * p.hidden * p.depth >= 1 << 18 || mx_fail("too small for packed weights") == 0;
+    return mx_fail("a single row is as fast with unpacked weights") == 0;
+  return p.rows * p.hidden * p.depth >= 1 << 18 ||
+         mx_fail("too small to profit from packed weights") == 0;
 }
 
 template <int type>
@@ -75,7 +76,7 @@ bool build_packed(const mx_call* call, Job* job) {
   return find_weights(p, type, &weights) && build_with(call, type, std::move(weights), job);
 }
 
-// Weights of narrow numbers are put in oneDNN's order in each run: its kernels gain more than that.
+// 16-bit weights are reordered on every run: oneDNN's kernels save more than that costs.
 bool build_plain(const mx_call* call, Job* job) {
   const P& p = *static_cast<const P*>(call->params);
   const int type = data_type(call->in[0].dtype);

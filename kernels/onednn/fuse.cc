@@ -1,4 +1,4 @@
-// What follows a fused operator.
+// Activations in the epilogue of fused operators.
 #include "onednn/fuse.h"
 
 namespace mx {
@@ -10,7 +10,7 @@ struct Activation {
   int algorithm;
   Constant first, second;
 };
-// The position is the number that records use; 0 is no activation.
+// Indexed by the numbers that records use; 0 is no activation.
 constexpr Activation kActivations[] = {
     {0, kNone, kNone},      {kRelu, kNone, kNone},       {kLogistic, kNone, kNone},
     {kTanh, kNone, kNone},  {kSoftRelu, kOne, kNone},    {kRelu, kAlpha, kNone},
@@ -26,11 +26,11 @@ struct Eltwise {
   float alpha, beta;
 };
 
-bool find_activation(int act, double alpha, double beta, Eltwise* found) {
-  if (act < 0 || act >= kCount) return mx_fail("oneDNN: there is no activation %d", act) == 0;
+bool find_activation(int act, double alpha, double beta, Eltwise* eltwise) {
+  if (act < 0 || act >= kCount) return mx_fail("oneDNN: unknown activation %d", act) == 0;
   const float constants[] = {0.f, 1.f, (float)alpha, (float)beta};
   const Activation& a = kActivations[act];
-  *found = {a.algorithm, constants[a.first], constants[a.second]};
+  *eltwise = {a.algorithm, constants[a.first], constants[a.second]};
   return true;
 }
 

@@ -1,4 +1,4 @@
-// Element types of 16 bits: what oneDNN's implementations tell of themselves.
+// 16-bit dtypes: the capabilities encoded in the names of oneDNN's implementations.
 #include "onednn/halves.h"
 
 #include <cstring>
@@ -9,11 +9,11 @@ namespace onednn {
 bool in_hardware(const Primitive& primitive, int type) {
   if (type == kF32) return true;
   const char* implementation = primitive.implementation();
-  // Other instructions only convert float16, which the library's own kernels do as fast, measured.
+  // Other instruction sets only convert float16, which our own kernels do as fast (measured).
   const bool half = type == kF16;
   if (strstr(implementation, "amx") || (!half && strstr(implementation, "avx512_core_bf16")))
     return true;
-  return mx_fail("this CPU has no products of %s for oneDNN's %s", half ? "float16" : "bfloat16",
+  return mx_fail("this CPU has no %s products for oneDNN's %s", half ? "float16" : "bfloat16",
                  implementation) == 0;
 }
 

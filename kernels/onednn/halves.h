@@ -1,15 +1,15 @@
-// Element types of 16 bits: float16 and bfloat16.
+// 16-bit dtypes: float16 and bfloat16.
 #pragma once
 #include "onednn/job.h"
 
 namespace mx {
 namespace onednn {
 
-// The element types of kernels that take narrow ones, too.
+// Dtypes of kernels that also support 16-bit floats.
 constexpr uint32_t kFloats = 1u << MX_F32 | 1u << MX_F16 | 1u << MX_BF16;
 
-// Whether an implementation has this CPU multiply numbers of a type and sum up in float32, instead
-// of converting each. False with an error text.
+// Whether an implementation multiplies elements of a dtype in hardware, accumulating in float32,
+// instead of converting them. False with an error text.
 bool in_hardware(const Primitive& primitive, int type);
 
 }  // namespace onednn

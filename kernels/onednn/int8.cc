@@ -1,6 +1,6 @@
-// Convolutions and dense layers of 8-bit data for inference: weights packed beforehand, a factor
-// for each filter, and what follows done in the same pass. Images lie channels-last. The inputs are
-// data, weights, factors, bias and the other summand; the last two may be missing.
+// Int8 convolutions and dense layers for inference: weights packed in advance, a scale per filter,
+// epilogue in the same pass. Images are channels-last. The inputs are data, weights, scales, bias
+// and residual; the last two are optional.
 #include <cstring>
 
 #include "onednn/cache.h"
@@ -16,7 +16,7 @@ typedef mx_int8_conv_params Conv;
 typedef mx_int8_dense_params Dense;
 enum Act { kNone, kPositive, kLimited };
 
-// What follows the products; `mask` tells the dimensions of the weights along which factors differ.
+// The epilogue; `mask` selects the dimensions of the weights along which scales differ.
 template <class P>
 void append_rest(const P& p, int mask, Attributes* attributes) {
   attributes->scales(kWeights, mask);
@@ -27,7 +27,7 @@ void append_rest(const P& p, int mask, Attributes* attributes) {
 
 bool fast(const Primitive& primitive) {
   return strncmp(primitive.implementation(), "ref", 3) != 0 ||
-         mx_fail("oneDNN has only its reference for this layer of 8 bits") == 0;
+         mx_fail("oneDNN has only a reference implementation of this int8 layer") == 0;
 }
 
 struct ConvShapes : WindowExtents {
@@ -89,8 +89,8 @@ bool describe(const Dense& p, const DenseShapes& s, Md weights, Primitive* primi
   return primitive->take(status, description, "inner product of 8 bits") && fast(*primitive);
 }
 
-// Whether both a single thread and all of them have a fast kernel for weights in a layout: who asks
-// whether there is one does not know yet how many threads will run it.
+// Whether both one thread and the whole team have a fast kernel for weights in a layout: queries do
+// not know yet how many threads will run it.
 template <class P, class Shapes>
 bool serves_all_teams(const P& p, const Shapes& shapes, const Layout& weights) {
   for (const int threads : {1, opened().threads}) {
@@ -104,13 +104,14 @@ bool serves_all_teams(const P& p, const Shapes& shapes, const Layout& weights) {
 int64_t Conv::* extent_of_batch(const Conv&) { return &Conv::batch; }
 int64_t Dense::* extent_of_batch(const Dense&) { return &Dense::rows; }
 
-// As for floats: one layout whatever the number of threads of a run, the one that oneDNN likes best
-// among those that serve all. Blocks of filters depend on threads and batch, so what it would take
-// for others is asked as well. With AMX often none serves all; then it is the one for all threads,
-// and a single thread reorders the weights in each run, which a trial of both will find out.
+// As for float convolutions, one layout for every number of threads: oneDNN's preference among
+// those that suit all. Blocks of filters depend on the number of threads and the batch size, so its
+// choices for others are tried as well. With AMX often no layout suits all; then it is the one for
+// the whole team, and a single thread reorders the weights on each run, which a trial of both will
+// reveal.
 template <class P, class Shapes>
 bool find_weights(const P& p, Layout* weights) {
-  if (p.zero) return mx_fail("layers of 8 bits: another number than 0 stands for 0") == 0;
+  if (p.zero) return mx_fail("oneDNN: int8 layers with a zero point are not supported") == 0;
   const Shapes shapes(p);
   const auto extent = extent_of_batch(p);
   *weights = Layout();
@@ -167,8 +168,8 @@ bool build_pack(const mx_call* call, Job* job) {
          describe_pack(shapes.plain_weights(), std::move(packed), job);
 }
 
-// Whether oneDNN has kernels here whose sums of bytes are exact: others add pairs of products in 16
-// bits, which saturate, or halve the weights first.
+// Whether oneDNN has kernels here with exact int32 sums: others add pairs of products in saturating
+// 16-bit arithmetic, or halve the weights first.
 bool sums_are_exact() {
   Conv p = {};
   p.batch = p.groups = 1;

@@ -1,4 +1,4 @@
-// Making and running primitives.
+// Creation and execution of primitives.
 #include "onednn/job.h"
 
 #include <algorithm>
@@ -57,41 +57,41 @@ bool Primitive::ready() {
 bool Primitive::run(const std::vector<Bound>& arguments, void* scratch) const {
   std::vector<Bound> bound = arguments;
   if (scratch_bytes_) bound.push_back({kScratchpad, layout_of(kScratchpad), scratch});
-  const auto run_with = [&](Arguments& made) {
-    return made.set(bound) &&
-           ok(api().primitive_execute(primitive_, opened().stream, made.count(), made.data()),
-              name_);
+  const auto run_with = [&](Arguments& argument) {
+    return argument.set(bound) && ok(api().primitive_execute(primitive_, opened().stream,
+                                                             argument.count(), argument.data()),
+                                     name_);
   };
   std::unique_lock<ForkSafeMutex> lock(kept_->lock(), std::try_to_lock);
   if (lock.owns_lock()) return run_with(*kept_);
-  Arguments own;  // another thread runs the same
+  Arguments own;  // another thread is running the same job
   return run_with(own);
 }
 
 bool Arguments::set(const std::vector<Bound>& bound) {
-  bool same = made_.size() == bound.size();
+  bool same = arguments_.size() == bound.size();
   for (size_t i = 0; same && i < bound.size(); ++i)
-    same = made_[i].index == bound[i].argument && layouts_[i] == bound[i].layout;
+    same = arguments_[i].index == bound[i].argument && layouts_[i] == bound[i].layout;
   if (!same) clear();
   for (size_t i = 0; i < bound.size(); ++i) {
     const Bound& b = bound[i];
     if (same) {
-      if (!ok(api().memory_set_data_handle(made_[i].memory, b.data), "memory")) return false;
+      if (!ok(api().memory_set_data_handle(arguments_[i].memory, b.data), "memory")) return false;
       continue;
     }
-    Argument made{};
-    made.index = b.argument;
-    if (!ok(api().memory_create(&made.memory, b.layout, opened().engine, b.data), "memory"))
+    Argument argument{};
+    argument.index = b.argument;
+    if (!ok(api().memory_create(&argument.memory, b.layout, opened().engine, b.data), "memory"))
       return false;
-    made_.push_back(made);
+    arguments_.push_back(argument);
     layouts_.push_back(b.layout);
   }
   return true;
 }
 
 void Arguments::clear() {
-  for (const Argument& made : made_) api().memory_destroy(made.memory);
-  made_.clear();
+  for (const Argument& argument : arguments_) api().memory_destroy(argument.memory);
+  arguments_.clear();
   layouts_.clear();
 }
 
@@ -120,7 +120,7 @@ void Job::input_as(Convert convert, double number, int argument, int tensor, Lay
   Binding& binding = bind(argument, tensor, false, layout);
   binding.convert = convert;
   binding.number = number;
-  binding.offset = 0;  // settle() finds the place
+  binding.offset = 0;  // settle() computes the offset
 }
 
 void Job::scales(int argument, int tensor, Layout layout) {
@@ -156,7 +156,7 @@ bool describe_pack(Layout plain, Layout packed, Job* job) {
 
 namespace {
 
-// The number of a layout among all that weights were packed in.
+// Index of a layout among all layouts that weights were packed in.
 int64_t number_of(Md layout) {
   static ForkSafeMutex lock;
   static auto* known = new std::vector<Layout>;
@@ -210,7 +210,7 @@ bool Job::ready() {
   return ready_ = primitive_.ready() && (!follower_.description() || follower_.ready());
 }
 
-// Make an argument of a tensor, reordering or converting an input.
+// Create the argument for an input tensor, reordering or converting it if necessary.
 bool Job::enter(const Binding& b, const mx_call* call, char* space, Bound* bound) const {
   void* data = b.data(call);
   *bound = {b.argument, b.untouched ? (Md)b.layout : primitive_.layout_of(b.argument), data};
@@ -225,7 +225,7 @@ bool Job::enter(const Binding& b, const mx_call* call, char* space, Bound* bound
   return true;
 }
 
-// Bring an output to its tensor.
+// Copy an output to its tensor, if they differ.
 bool Job::leave(const Binding& b, const mx_call* call, char* space, const Bound& bound) const {
   float* data = static_cast<float*>(b.data(call));
   if (!b.writes || !data) return true;
@@ -236,7 +236,7 @@ bool Job::leave(const Binding& b, const mx_call* call, char* space, const Bound&
   return true;
 }
 
-// Give an output the values that it starts from, where and as the primitive sees it.
+// Initialise an output in the layout that the primitive sees.
 bool Job::start(const mx_call* call, char* space) const {
   const mx_tensor& from = call->in[copied_];
   for (const Binding& b : bindings_) {

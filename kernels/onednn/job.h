@@ -1,8 +1,7 @@
-// A job: one oneDNN primitive made for one signature, and how a call's tensors become its
+// A job: a oneDNN primitive for one signature, and the mapping of a call's tensors to its
 // arguments.
 //
-// Where a tensor's layout is not the one that the primitive wants, the job reorders it in
-// workspace.
+// Tensors in another layout than the primitive's are reordered in the workspace.
 #pragma once
 #include <memory>
 #include <mutex>
@@ -21,33 +20,33 @@ struct Bound {
   void* data;
 };
 
-// oneDNN's objects for the arguments of a run, which are kept for the next: making and destroying
-// them takes longer than setting their addresses.
+// oneDNN's memory objects for the arguments of a run, kept for the next one: creating and
+// destroying them takes longer than setting their addresses.
 class Arguments {
  public:
   ~Arguments() { clear(); }
-  // Have objects for these, with the scratch memory last; false with an error text.
+  // Set the addresses of all arguments, the scratch memory last; false with an error text.
   bool set(const std::vector<Bound>& bound);
-  int count() const { return (int)made_.size(); }
-  const Argument* data() const { return made_.data(); }
+  int count() const { return (int)arguments_.size(); }
+  const Argument* data() const { return arguments_.data(); }
   // Held while a run uses them.
   ForkSafeMutex& lock() { return lock_; }
 
  private:
   void clear();
-  std::vector<Argument> made_;
+  std::vector<Argument> arguments_;
   std::vector<Md> layouts_;
   ForkSafeMutex lock_;
 };
 
-// A primitive and its description; made ready (compiled) before the first run.
+// A primitive and its description; created (compiled) before the first run.
 class Primitive {
  public:
   Primitive() = default;
   Primitive(Primitive&& other);
   ~Primitive();
 
-  // Take over a description just created; false with an error text when `status` is not 0.
+  // Take ownership of a newly created description; false with an error text if `status` is not 0.
   bool take(int status, dnnl_primitive_desc* description, const char* name);
   bool ready();
   // Run on arguments, with scratch memory of scratch_bytes().
@@ -67,38 +66,38 @@ class Primitive {
   std::unique_ptr<Arguments> kept_;
 };
 
-constexpr int kMostArguments = 80;
+constexpr int kMaxArguments = 80;
 
-// Convert `count` numbers; `number` is the job's. NULL leaves them.
+// Converts `count` values, given the binding's parameter `number`. NULL: no conversion.
 typedef void (*Convert)(const float* src, float* dst, int64_t count, double number);
 
 class Job {
  public:
   explicit Job(int threads) : threads_(threads) {}
 
-  // --- for builders: describe a primitive, then say which tensors are its arguments
+  // --- for builders: describe a primitive, then bind its arguments to tensors
   int threads() const { return threads_; }
   Primitive& primitive() { return primitive_; }
-  // One that works on the output, argument kDst, afterwards and in place; undescribed: none.
+  // Optional second primitive that then works in place on the output, argument kDst.
   Primitive& follower() { return follower_; }
-  // Inputs and outputs of the call, with their layouts there.
+  // Bind inputs and outputs of the call, with their layouts.
   void input(int argument, int tensor, Layout layout) { bind(argument, tensor, false, layout); }
   void output(int argument, int tensor, Layout layout) { bind(argument, tensor, true, layout); }
-  // Factors of an argument, float32 numbers that stay where they are.
+  // Bind the scales of an argument, float32 values that are not reordered.
   void scales(int argument, int tensor, Layout layout);
-  // Statistics that oneDNN has in another form: inputs are converted before, outputs afterwards,
-  // and an output that the caller does not want is made in workspace.
+  // Bind statistics that oneDNN represents differently: inputs are converted before the run,
+  // outputs afterwards, and an output that the caller does not want is stored in the workspace.
   void input_as(Convert convert, double number, int argument, int tensor, Layout layout);
   void output_as(Convert convert, double number, int argument, int tensor, Layout layout);
-  // What the kernel does at the end of each run.
+  // Function called at the end of each run.
   void then(void (*function)(const mx_call*)) { then_ = function; }
-  // The output starts as a copy of an input, unless it is the same memory.
+  // Initialise the output with a copy of an input, unless it is the same memory.
   void start_from(int input, int output);
-  // The weights' layout is of the primitive's choice: MX_QUERY_PACKED and MX_QUERY_FORMAT.
+  // Set the packed layout of the weights, for MX_QUERY_PACKED and MX_QUERY_FORMAT.
   void set_packed(Md weights);
 
   // --- for kernels
-  // Settle layouts and workspace once the builder is done.
+  // Determine reorders and workspace once the builder is done.
   bool settle();
   bool ready();
   int run(const mx_call* call);
@@ -111,8 +110,8 @@ class Job {
     int argument, tensor;
     bool writes;
     Layout layout;
-    Primitive reorder;  // between `layout` and the primitive's, where they differ
-    Primitive fill;     // the other way round, for an output that starts as a copy
+    Primitive reorder;  // between `layout` and the primitive's, if they differ
+    Primitive fill;     // the inverse, for an output that is initialised with a copy
     bool reordered = false, untouched = false;
     int64_t offset = -1;  // in the workspace, of the tensor as the primitive sees it
     Convert convert = nullptr;
@@ -139,12 +138,12 @@ class Job {
   int copied_ = -1, copy_ = 0;
   void (*then_)(const mx_call*) = nullptr;
   int64_t scratch_offset_ = 0, workspace_bytes_ = 0, packed_bytes_ = -1, packed_format_ = -1;
-  ForkSafeMutex lock_;  // of getting ready
+  ForkSafeMutex lock_;  // guards the creation of primitives
   bool ready_ = false;
 };
 
 bool describe_reorder(Md from, Md to, Primitive* primitive);
-// A job that reorders float32 weights, input 0, to bytes in a layout of oneDNN's choice.
+// A job that reorders float32 weights, input 0, to int8 in a packed layout.
 bool describe_pack(Layout plain, Layout packed, Job* job);
 
 }  // namespace onednn

@@ -1,4 +1,4 @@
-// The families of kernels, each registering its own once the library is open.
+// Functions that register each family's kernels once the library is open.
 #pragma once
 
 namespace mx {

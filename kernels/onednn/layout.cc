@@ -1,4 +1,4 @@
-// Layouts of arrays and attributes of primitives.
+// Array layouts and primitive attributes.
 #include "onednn/layout.h"
 
 #include <utility>

@@ -1,4 +1,4 @@
-// Layouts of arrays and attributes of primitives: owners of oneDNN's descriptors.
+// Array layouts and primitive attributes: owners of oneDNN's descriptors.
 #pragma once
 #include <initializer_list>
 
@@ -10,7 +10,7 @@ namespace onednn {
 
 struct Extents {
   int count = 0;
-  int64_t at[kMostDims];
+  int64_t at[kMaxDims];
 
   Extents() = default;
   Extents(std::initializer_list<int64_t> values) {
@@ -19,10 +19,10 @@ struct Extents {
   void add(int64_t extent) { at[count++] = extent; }
 };
 
-// oneDNN's element type; 0 for those it does not have.
+// oneDNN's data type; 0 if it has none.
 int data_type(int32_t dtype);
 
-// Where the elements of an array of some extents lie. A default one describes an absent array.
+// Layout of an array. A default-constructed one describes an absent array.
 class Layout {
  public:
   Layout() = default;
@@ -47,14 +47,15 @@ class Layout {
   dnnl_memory_desc* md_ = nullptr;
 };
 
-// Attributes of a primitive: scratch memory is given at each run; operations that follow.
+// Attributes of a primitive: user-provided scratch memory, and post-ops.
 class Attributes {
  public:
   Attributes();
   ~Attributes();
   Attributes(const Attributes&) = delete;
-  void sum(float scale = 1, int type = 0);  // what is in the destination already, as a type
-  void scales(int argument, int mask);      // an argument's factors, along the dimensions in `mask`
+  // Adds the destination's previous contents, read as `type`.
+  void sum(float scale = 1, int type = 0);
+  void scales(int argument, int mask);  // an argument's scales, along the dimensions in `mask`
   void eltwise(int algorithm, float alpha, float beta);
   AttrOf get();
 

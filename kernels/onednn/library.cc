@@ -1,4 +1,4 @@
-// Find out whether a file is a oneDNN that serves here, and take its functions.
+// Checks that a file is a usable oneDNN, and looks up its functions.
 #include "onednn/library.h"
 
 #include <dlfcn.h>
@@ -23,13 +23,13 @@ std::atomic<const Library*> g_library;
 namespace {
 
 ForkSafeMutex g_lock;
-std::atomic<bool> g_offered;  // paths wait to be opened
+std::atomic<bool> g_offered;  // paths are waiting to be opened
 std::string g_offered_paths;
 
 template <class F>
 bool load(void* file, const char* name, F* function) {
   *function = (F)dlsym(file, name);
-  return *function != nullptr || mx_fail("there is no function %s", name) == 0;
+  return *function != nullptr || mx_fail("function %s is missing", name) == 0;
 }
 
 bool load_all(void* file, Api* api) {
@@ -47,7 +47,7 @@ bool load_all(void* file, Api* api) {
   return true;
 }
 
-// The numbers of layout tags are not promised; their names are.
+// The numbers of layout tags are not stable; their names are.
 bool find_tags(Library* library) {
   const char* names[2][2] = {{"aBcd8b", "aBcde8b"}, {"aBcd16b", "aBcde16b"}};
   int found = 0;
@@ -60,7 +60,7 @@ bool find_tags(Library* library) {
       }
     }
   }
-  return found == 4 || mx_fail("layouts in blocks of channels are missing") == 0;
+  return found == 4 || mx_fail("blocked channel layouts are missing") == 0;
 }
 
 const Library* take(const char* path) {
@@ -84,13 +84,13 @@ const Library* take(const char* path) {
   return &library;
 }
 
-// A process uses one library; g_lock is held.
+// Open the library, of which a process uses only one; g_lock is held.
 const Library* open(const char* path) {
-  const Library* found = g_library;
-  if (found) return found;
-  found = take(path);
-  if (found) {
-    g_library = found;
+  const Library* library = g_library;
+  if (library) return library;
+  library = take(path);
+  if (library) {
+    g_library = library;
     set_capacity_of_library();
     register_conv();
     register_conv_train();
@@ -103,7 +103,7 @@ const Library* open(const char* path) {
     register_elementwise();
     register_rnn();
   }
-  return found;
+  return library;
 }
 
 }  // namespace

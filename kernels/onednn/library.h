@@ -1,4 +1,4 @@
-// The oneDNN library in use: opened once, when a kernel of it is looked for.
+// The oneDNN library, opened once, when one of its kernels is looked up.
 #pragma once
 #include <atomic>
 
@@ -10,24 +10,25 @@ namespace onednn {
 struct Library {
   Api api;
   dnnl_engine* engine;
-  dnnl_stream* stream;  // in order and without state, so that all threads share it
+  dnnl_stream* stream;  // in order and stateless, so that all threads share it
   int threads;          // the team for which weights are laid out
   int tags[2][2];       // of blocks of 8 and 16 channels, with two and three spatial dimensions
 };
 
-// The library, opened from what is on offer if need be, which registers its kernels; NULL when
+// The library, opened from the offered paths if necessary, which registers its kernels; NULL if
 // there is none.
 const Library* library();
-// The library that is open; kernels run only when one is.
+// The open library; set whenever kernels run.
 extern std::atomic<const Library*> g_library;
 inline const Library& opened() { return *g_library.load(std::memory_order_relaxed); }
 inline const Api& api() { return opened().api; }
 
-// Whether a status is 0; else the error text names what failed.
+// Whether a status is 0; otherwise sets an error text about `what`.
 bool ok(int status, const char* what);
 
-// How many threads oneDNN uses on this thread, within the scope. oneDNN follows OpenMP's setting
-// for the calling thread; changing that is a store, teams are only made by regions.
+// Sets the number of threads that oneDNN uses on this thread, within the scope. oneDNN follows
+// OpenMP's setting for the calling thread; changing it is a store, as teams are only created by
+// parallel regions.
 class Team {
  public:
   explicit Team(int threads);

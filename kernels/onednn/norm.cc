@@ -1,5 +1,5 @@
-// Normalisation by batch, by layer and over neighbouring channels. oneDNN keeps variances where the
-// operators keep deviations or their inverses.
+// Batch, layer and local response normalisation. oneDNN stores variances where the operators store
+// standard deviations or their reciprocals.
 #include <cmath>
 
 #include "onednn/cache.h"
@@ -34,8 +34,9 @@ typedef mx_batch_norm_params B;
 Layout data_of(const B& p) { return Layout::rows({p.outer, p.channels, p.inner}); }
 
 bool describe(const B& p, Primitive* primitive) {
-  if (p.fix_gamma) return mx_fail("oneDNN: gamma is fixed") == 0;
-  if (!p.batch_stats) return mx_fail("oneDNN: training only") == 0;
+  if (p.fix_gamma) return mx_fail("oneDNN: fix_gamma is not supported") == 0;
+  if (!p.batch_stats)
+    return mx_fail("oneDNN: batch normalization by moving statistics is not supported") == 0;
   Attributes attributes;
   dnnl_primitive_desc* description = nullptr;
   const int status = api().batch_normalization_forward_primitive_desc_create(
@@ -101,7 +102,8 @@ Layout vector_of(const R& p) { return Layout::rows({p.length}); }
 Layout statistics_of(const R& p) { return Layout::rows({p.rows}); }
 
 bool describe(const R& p, Primitive* primitive) {
-  if (p.block != 1 || p.count != p.length) return mx_fail("oneDNN: rows of one layer only") == 0;
+  if (p.block != 1 || p.count != p.length)
+    return mx_fail("oneDNN: only layer normalization is supported") == 0;
   Attributes attributes;
   dnnl_primitive_desc* description = nullptr;
   const int status = api().layer_normalization_forward_primitive_desc_create(
@@ -137,7 +139,7 @@ bool build_layer_grad(const mx_call* call, Job* job) {
   job->input(kScale, 2, vector_of(p));
   job->input(kMean, 3, statistics_of(p));
   job->input_as(from_deviation, 0, kVariance, 4, statistics_of(p));
-  // Some versions count the shift among the inputs, without a use for it.
+  // Some versions count the shift among the inputs without using it.
   if (job->primitive().inputs() == 6) job->input(kShift, 2, vector_of(p));
   job->output(kDiffSrc, 0, data_of(p));
   job->output_as(nullptr, 0, kDiffScale, 1, vector_of(p));
@@ -145,19 +147,20 @@ bool build_layer_grad(const mx_call* call, Job* job) {
   return true;
 }
 
-// --- neighbouring channels -----------------------------------------------------------------------
+// --- local response ------------------------------------------------------------------------------
 
 typedef mx_lrn_params L;
 
-// Of a blocked array: its last extent is the block.
+// For a blocked array: its last extent is the block.
 bool build_lrn(const mx_call* call, Job* job) {
   const L& p = *static_cast<const L*>(call->params);
   const mx_tensor& data = call->in[0];
   const int64_t block = data.shape[data.ndim - 1];
-  if (block != 8 && block != 16) return mx_fail("oneDNN: blocks of 8 or 16 channels only") == 0;
-  if (p.nsize % 2 == 0) return mx_fail("oneDNN: an odd number of channels only") == 0;
+  if (block != 8 && block != 16)
+    return mx_fail("oneDNN: only blocks of 8 or 16 channels are supported") == 0;
+  if (p.nsize % 2 == 0) return mx_fail("oneDNN: only odd window sizes are supported") == 0;
   if (p.nsize > 2 * p.channels + 1)
-    return mx_fail("oneDNN: a window within the channels only") == 0;
+    return mx_fail("oneDNN: windows larger than the channels are not supported") == 0;
   const Extents extents = {p.outer, p.channels, p.inner, 1};
   Attributes attributes;
   dnnl_primitive_desc* description = nullptr;

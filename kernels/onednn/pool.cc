@@ -1,4 +1,4 @@
-// Pooling, and the gradient of averages.
+// Pooling, and the gradient of average pooling.
 #include <cstring>
 
 #include "onednn/cache.h"
@@ -12,8 +12,8 @@ namespace {
 typedef mx_pool_params P;
 enum { kMaximum = 0, kAverage = 1 };
 
-// `outer` images of `inner` channels, which lie innermost; or the other way round where there is
-// one channel, which oneDNN likes better.
+// `outer` images of `inner` channels, channels innermost; swapped if there is one channel, which is
+// faster in oneDNN.
 struct Shapes {
   Extents source, target, source_strides, target_strides, kernel, stride, dilate, before, after;
   bool fits = true;
@@ -48,8 +48,8 @@ struct Shapes {
 
 bool describe(const P& p, const Shapes& s, int propagation, int type, Primitive* primitive) {
   if (p.kind != kMaximum && p.kind != kAverage)
-    return mx_fail("oneDNN pools maxima and averages only") == 0;
-  if (!s.fits) return mx_fail("oneDNN: windows reach beyond the padding") == 0;
+    return mx_fail("oneDNN: only max and average pooling are supported") == 0;
+  if (!s.fits) return mx_fail("oneDNN: pooling windows exceed the padding") == 0;
   const int average = p.count_pad ? kPoolAverageWithPadding : kPoolAverage;
   Attributes attributes;
   dnnl_primitive_desc* description = nullptr;
@@ -59,7 +59,7 @@ bool describe(const P& p, const Shapes& s, int propagation, int type, Primitive*
       s.before.at, s.after.at, attributes.get());
   if (!primitive->take(status, description, "pooling")) return false;
   const bool slow = type != kF32 && strncmp(primitive->implementation(), "ref", 3) == 0;
-  return !slow || mx_fail("oneDNN has only its reference for this pooling") == 0;
+  return !slow || mx_fail("oneDNN has only a reference implementation of this pooling") == 0;
 }
 
 bool build_pool(const mx_call* call, Job* job) {
@@ -72,12 +72,13 @@ bool build_pool(const mx_call* call, Job* job) {
   return true;
 }
 
-// The gradient of maxima would need what oneDNN's own forward pass writes down.
+// The gradient of max pooling would need the workspace of oneDNN's own forward pass.
 bool build_grad(const mx_call* call, Job* job) {
   const P& p = *static_cast<const P*>(call->params);
   const Shapes s(p);
   Primitive forward;
-  if (p.kind != kAverage) return mx_fail("oneDNN: the gradient of averages only") == 0;
+  if (p.kind != kAverage)
+    return mx_fail("oneDNN: only the gradient of average pooling is supported") == 0;
   if (!describe(p, s, kTraining, kF32, &forward)) return false;
   Attributes attributes;
   dnnl_primitive_desc* description = nullptr;

@@ -1,4 +1,4 @@
-// Matrix products: out = alpha * op(lhs) op(rhs) + beta * in[2], over a batch of matrices.
+// Batched matrix products: out = alpha * op(lhs) op(rhs) + beta * in[2].
 #include "onednn/cache.h"
 #include "onednn/halves.h"
 #include "onednn/kernels.h"
@@ -10,7 +10,7 @@ namespace {
 
 typedef mx_gemm_params P;
 
-// `rows` x `columns` matrices; transposed ones lie in memory as columns x rows.
+// `rows` x `columns` matrices; if transposed, stored as columns x rows.
 Layout matrices(int type, int64_t batch, int64_t rows, int64_t columns, bool transposed) {
   const int64_t step = rows * columns;
   return transposed ? Layout::strided({batch, rows, columns}, {step, 1, rows}, type)
@@ -21,7 +21,8 @@ bool build(const mx_call* call, Job* job) {
   const P& p = *static_cast<const P*>(call->params);
   const bool adds = call->nin > 2;
   const int type = data_type(call->in[0].dtype);
-  if (adds && p.alpha != 1) return mx_fail("oneDNN: a scaled product with a sum") == 0;
+  if (adds && p.alpha != 1)
+    return mx_fail("oneDNN: a scaled product plus an addend is not supported") == 0;
   Attributes attributes;
   if (adds) attributes.sum((float)p.beta);
   if (p.alpha != 1) attributes.eltwise(kLinear, (float)p.alpha, 0);

@@ -1,5 +1,5 @@
-// "rnn_onednn": layers of recurrent cells in prediction. Each layer is a job of its own, made of a
-// call on parts of the operator's arrays; ops/recurrent/layers.py tells where parameters lie.
+// "rnn_onednn": recurrent layers in inference. Each layer is a job, made from a call on parts of
+// the operator's arrays; ops/recurrent/layers.py specifies where parameters are.
 #include <algorithm>
 #include <cstring>
 #include <vector>
@@ -17,23 +17,24 @@ namespace {
 typedef mx_rnn_params P;
 
 enum Mode { kRnnRelu, kRnnTanh, kLstm, kGru };
-// The tensors of a layer's call; a cell comes and goes with LSTM only, at the end.
+// Tensors of a layer's call; the cell state, last, exists only for LSTM.
 enum LayerInput { kData, kState, kLayerWeights, kOwnWeights, kLayerBias, kCell };
 
 int64_t aligned(int64_t count) { return round_up(count, 16); }
 
 // Extents of one layer: P with one layer, whose `inputs` are the layer's own.
 struct LayerShape {
-  int64_t rows, biases;  // of a direction: gates of weights; of biases, one more gate with GRU
+  // Per direction: rows of weights (gates), and biases, with one more gate for GRU.
+  int64_t rows, biases;
 
   explicit LayerShape(const P& p)
       : rows(p.gates * p.hidden), biases((p.gates + (p.mode == kGru)) * p.hidden) {}
-  // Between the weights of two directions, in numbers.
+  // Elements between the weights of two directions.
   int64_t step(const P& p) const { return rows * (p.inputs + p.hidden); }
 };
 
-// Weights of the layer's or of the hidden state's products lie as (direction, gate, number, input);
-// in a bidirectional layer both lie together, but where they were copied.
+// Input or recurrent weights are stored as (direction, gate, unit, input); in a bidirectional layer
+// they are contiguous for each direction, unless they were copied.
 Layout weights_of(const P& p, int64_t inputs) {
   const bool together = p.directions > 1 && p.mode != kGru;
   const int64_t step = together ? LayerShape(p).step(p) : LayerShape(p).rows * inputs;
@@ -53,23 +54,23 @@ bool build_layer(const mx_call* call, Job* job) {
   const Layout own = Layout::any({1, p.directions, p.hidden, p.gates, p.hidden});
   const int direction = p.directions == 2 ? kBothConcatenated : kForwards;
   Attributes attributes;
-  dnnl_primitive_desc* made = nullptr;
+  dnnl_primitive_desc* description = nullptr;
   dnnl_engine* engine = opened().engine;
   int status = 0;
   if (p.mode == kLstm) {
     status = api().lstm_forward_primitive_desc_create(
-        &made, engine, kInference, direction, source, state, state, weights, own, nullptr, nullptr,
-        bias, target, last, last, 0, attributes.get());
+        &description, engine, kInference, direction, source, state, state, weights, own, nullptr,
+        nullptr, bias, target, last, last, 0, attributes.get());
   } else if (p.mode == kGru) {
-    status = api().lbr_gru_forward_primitive_desc_create(&made, engine, kInference, direction,
-                                                         source, state, weights, own, bias, target,
-                                                         last, 0, attributes.get());
+    status = api().lbr_gru_forward_primitive_desc_create(&description, engine, kInference,
+                                                         direction, source, state, weights, own,
+                                                         bias, target, last, 0, attributes.get());
   } else {
     status = api().vanilla_rnn_forward_primitive_desc_create(
-        &made, engine, kInference, p.mode == kRnnRelu ? kRelu : kTanh, direction, source, state,
-        weights, own, bias, target, last, 0, 0, 0, attributes.get());
+        &description, engine, kInference, p.mode == kRnnRelu ? kRelu : kTanh, direction, source,
+        state, weights, own, bias, target, last, 0, 0, 0, attributes.get());
   }
-  if (!job->primitive().take(status, made, "rnn")) return false;
+  if (!job->primitive().take(status, description, "rnn")) return false;
   job->input(kSrc, kData, std::move(source));
   job->input(kSrc1, kState, std::move(state));
   job->input(kWeights, kLayerWeights, weights_of(p, p.inputs));
@@ -84,7 +85,7 @@ bool build_layer(const mx_call* call, Job* job) {
   return true;
 }
 
-// Cuts the workspace; with no memory it only counts.
+// Splits the workspace; without memory it only counts bytes.
 class BumpAllocator {
  public:
   explicit BumpAllocator(void* data) : data_(static_cast<float*>(data)) {}
@@ -132,10 +133,10 @@ class LayerCall {
   }
 
  private:
-  void tensor(mx_tensor* made, std::initializer_list<int64_t> extents) {
+  void tensor(mx_tensor* tensor, std::initializer_list<int64_t> extents) {
     int64_t* shape = shapes_[used_++];
     std::copy(extents.begin(), extents.end(), shape);
-    *made = {nullptr, shape, nullptr, (int32_t)extents.size(), MX_F32};
+    *tensor = {nullptr, shape, nullptr, (int32_t)extents.size(), MX_F32};
   }
 
   P params_;
@@ -154,9 +155,9 @@ P params_of(const P& p, int64_t layer) {
 
 struct Space {
   float *between[2], *weights, *bias;
-  int64_t left;  // bytes for jobs
+  int64_t left;  // bytes left for jobs
 
-  // `p` is all layers'; false when oneDNN refuses one of them.
+  // `p` is the whole stack's; false if oneDNN rejects one of the layers.
   bool settle(const mx_call* call, const P& p, BumpAllocator* allocator) {
     const int64_t points = p.steps * p.batch * p.directions * p.hidden;
     for (float*& buffer : between) buffer = allocator->take(p.layers > 1 ? points : 0);
@@ -176,31 +177,31 @@ struct Space {
   }
 };
 
-// The biases of both products, added where oneDNN has one for them; gates of a GRU as oneDNN has
-// them: update, reset, new, and what the reset is applied to.
-void join_biases(const P& p, const float* given, float* made) {
+// Combine the biases of both products, where oneDNN has only one; GRU gates in oneDNN's order:
+// update, reset, new, and the part of new that the reset gate multiplies.
+void join_biases(const P& p, const float* plain, float* packed) {
   const int64_t h = p.hidden, rows = LayerShape(p).rows;
-  for (int64_t d = 0; d < p.directions; ++d, given += 2 * rows, made += LayerShape(p).biases) {
-    const float* own = given + rows;
+  for (int64_t d = 0; d < p.directions; ++d, plain += 2 * rows, packed += LayerShape(p).biases) {
+    const float* own = plain + rows;
     for (int64_t j = 0; j < rows; ++j) {
       const int64_t gate = j / h;
       const int64_t place = p.mode == kGru && gate < 2 ? (1 - gate) * h + j % h : j;
-      made[place] = given[j] + (p.mode == kGru && gate == 2 ? 0 : own[j]);
+      packed[place] = plain[j] + (p.mode == kGru && gate == 2 ? 0 : own[j]);
     }
-    if (p.mode == kGru) memcpy(made + 3 * h, own + 2 * h, h * sizeof(float));
+    if (p.mode == kGru) memcpy(packed + 3 * h, own + 2 * h, h * sizeof(float));
   }
 }
 
-// A GRU's weights with its first two gates swapped, as oneDNN has them: all of the layer's, then
-// all of the hidden state's.
-void swap_gates(const P& p, int threads, const float* given, float* made) {
+// A GRU's weights with its first two gates swapped, as in oneDNN: all input weights, then all
+// recurrent ones.
+void swap_gates(const P& p, int threads, const float* plain, float* packed) {
   const LayerShape shape(p);
   parallel_for(threads, p.directions * 6, 1, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       const int64_t direction = i / 6, own = i / 3 % 2, gate = i % 3;
       const int64_t inputs = own ? p.hidden : p.inputs, size = p.hidden * inputs;
-      const float* from = given + direction * shape.step(p) + own * shape.rows * p.inputs;
-      float* to = made + own * p.directions * shape.rows * p.inputs + direction * 3 * size;
+      const float* from = plain + direction * shape.step(p) + own * shape.rows * p.inputs;
+      float* to = packed + own * p.directions * shape.rows * p.inputs + direction * 3 * size;
       memcpy(to + (gate < 2 ? 1 - gate : gate) * size, from + gate * size, size * sizeof(float));
     }
   });

@@ -1,4 +1,4 @@
-// Softmax, its logarithm, and their gradients (gradient, result -> gradient).
+// Softmax, log-softmax and their gradients (gradient, result -> gradient).
 #include "onednn/cache.h"
 #include "onednn/kernels.h"
 #include "params/activation.gen.h"
@@ -12,7 +12,7 @@ typedef mx_softmax_params P;
 Layout layout_of(const P& p) { return Layout::rows({p.outer, p.extent, p.inner}); }
 
 bool describe(const P& p, int propagation, int algorithm, Primitive* primitive) {
-  if (p.scale != 1) return mx_fail("oneDNN: softmax without a temperature only") == 0;
+  if (p.scale != 1) return mx_fail("oneDNN: softmax with a temperature is not supported") == 0;
   Attributes attributes;
   dnnl_primitive_desc* description = nullptr;
   const int status = api().softmax_forward_primitive_desc_create(

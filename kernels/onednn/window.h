@@ -1,13 +1,13 @@
-// The extents of what a window slides over, as the parameters of convolutions tell them.
+// Extents of windowed operators, from the parameters of convolutions.
 #pragma once
 #include "onednn/layout.h"
 
 namespace mx {
 namespace onednn {
 
-// Parameters of a convolution of channels-last arrays, whose images lie one below the other: where
-// windows are single pixels, that is one tall image. Kernels that take many pixels at a time leave
-// none over at the end of each image then.
+// Parameters of a channels-last convolution with the images stacked: if windows are single pixels,
+// the batch is one tall image. Kernels that process many pixels at a time then have no remainder at
+// the end of each image.
 template <class P>
 P in_one_image(P p) {
   for (int i = 0; i < 3; ++i)
@@ -19,11 +19,11 @@ P in_one_image(P p) {
   return p;
 }
 
-// With as few spatial dimensions as will do. `weights` are (groups,) filters, channels, kernel...;
-// those of a transposed map lie in memory as (groups,) channels, filters, kernel...
+// With the minimum number of spatial dimensions. `weights` are (groups,) filters, channels,
+// kernel...; those of a transposed convolution are stored as (groups,) channels, filters, kernel...
 struct WindowExtents {
   Extents source, weights, weight_strides, target, stride, dilate, pad;
-  int first_axis;  // 1 where the first of three spatial dimensions is left out
+  int first_axis;  // 1 if the first of three spatial dimensions is omitted
 
   template <class P>
   WindowExtents(const P& p, bool transposed)

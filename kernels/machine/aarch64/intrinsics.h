@@ -1,9 +1,9 @@
-// The few instructions of 16-byte vectors that kernels call by x86's names, made of NEON's. What
-// they do with NaN and zeros is what x86 does.
+// The few 16-byte vector instructions that kernels call by their x86 names, implemented with NEON.
+// NaN and zeros are handled as on x86.
 #pragma once
 #include <arm_neon.h>
 
-#define MX_FUSED 1  // whether a product and a sum are one instruction
+#define MX_FUSED 1  // whether a multiply-add is one instruction
 #define MX_NEON static inline __attribute__((always_inline))
 
 typedef float32x4_t __m128;

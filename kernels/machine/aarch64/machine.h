@@ -1,20 +1,20 @@
-// What the core asks of an AArch64 processor by instructions of its own.
+// AArch64 instructions used by the core.
 #pragma once
 #include <cstdint>
 
 namespace mx::machine {
 
-// Whether the processor runs the build of the leaf kernels for a level: there is one, for NEON,
-// whose vectors are as long as those of level 2 of x86-64.
+// Whether the processor can run the leaf kernels' build for a level: there is only one, for NEON,
+// whose vectors are as long as those of x86-64 level 2.
 inline bool runs(int32_t level) { return level == 2; }
 
-// Leave the core to its other thread for a moment.
+// Hint that the core is spinning.
 inline void pause() { asm volatile("yield"); }
 
-// Take the line around an address out of all caches.
+// Flush the cache line of an address from all caches.
 inline void evict(const char* address) { asm volatile("dc civac, %0" ::"r"(address) : "memory"); }
 
-// Whether results that are too small become zero, and such operands count as zero, in this thread.
+// Control bit that flushes denormal results and operands to zero in this thread.
 constexpr uint64_t kFlush = 1 << 24;
 inline uint64_t floating_control() {
   uint64_t bits;

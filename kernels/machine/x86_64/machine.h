@@ -1,4 +1,4 @@
-// What the core asks of an x86-64 processor by instructions of its own.
+// x86-64 instructions used by the core.
 #pragma once
 #include <immintrin.h>
 
@@ -6,7 +6,7 @@
 
 namespace mx::machine {
 
-// Whether the processor runs the build of the leaf kernels for a level: 2, 3 or 4 of x86-64.
+// Whether the processor can run the leaf kernels' build for a level: 2, 3 or 4 of x86-64.
 inline bool runs(int32_t level) {
   __builtin_cpu_init();
   switch (level) {
@@ -24,13 +24,13 @@ inline bool runs(int32_t level) {
   }
 }
 
-// Leave the core to its other thread for a moment.
+// Hint that the core is spinning.
 inline void pause() { _mm_pause(); }
 
-// Take the line of 64 bytes around an address out of all caches.
+// Flush the 64-byte cache line of an address from all caches.
 inline void evict(const char* address) { _mm_clflush(address); }
 
-// Whether results that are too small become zero, and such operands count as zero, in this thread.
+// Control bits that flush denormal results and operands to zero in this thread.
 constexpr uint32_t kFlush = 0x8040;
 inline bool flushes_denormals() { return (_mm_getcsr() & kFlush) != 0; }
 inline void flush_denormals(bool flush) {

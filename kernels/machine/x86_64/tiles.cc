@@ -1,4 +1,4 @@
-// Tile registers of AMX: whether this process may use them.
+// AMX tile registers: whether this process may use them.
 #include "tiles.h"
 
 #include <cpuid.h>
@@ -11,8 +11,8 @@ namespace mx {
 namespace {
 
 constexpr uint32_t kTileAndBytes = 1u << 24 | 1u << 25;  // EDX of leaf 7: AMX-TILE, AMX-INT8
-constexpr uint32_t kSaves = 1u << 27;                    // ECX of leaf 1: the system uses XSAVE
-constexpr uint32_t kTileState = 3u << 17;                // XCR0: configuration and data are kept
+constexpr uint32_t kSaves = 1u << 27;                    // ECX of leaf 1: OSXSAVE
+constexpr uint32_t kTileState = 3u << 17;                // XCR0: tile configuration and data
 constexpr long kAskPermission = 0x1023, kTileData = 18;  // of arch_prctl
 
 bool cpu_has_tiles() {

@@ -1,10 +1,10 @@
-// Tile registers of AMX: whether this process may use them.
+// AMX tile registers: whether this process may use them.
 #pragma once
 
 namespace mx {
 
-// Whether the CPU multiplies tiles of bytes and the system lets this process do so; the first call
-// asks the system, which has to keep 8 KB more for each thread that does.
+// Whether the CPU has AMX-INT8 and the system permits its use; the first call requests permission,
+// because the kernel has to save 8 KB more for each thread that uses tiles.
 bool tiles_allowed();
 
 }  // namespace mx
