@@ -3,10 +3,10 @@ from libc.stdint cimport int64_t
 
 from mxcy._cy.profiler cimport MX_PROFILE_API, MX_PROFILE_IMPERATIVE, MX_PROFILE_MEMORY
 from mxcy._cy.slices cimport MOST_AXES
+from mxcy._cy.slots cimport vectorcallfunc
 from mxcy._cy.variants cimport OpHandle
 
 cdef extern from "Python.h":
-    ctypedef object (*vectorcallfunc)(object, PyObject **, size_t, PyObject *)
     ctypedef struct PyTupleObject:
         PyObject **ob_item
     ctypedef struct PyListObject:

@@ -12,7 +12,7 @@ from mxcy._cy.invoke cimport call_operator
 from mxcy._cy.modes cimport deferred
 from mxcy._cy.ndarray cimport NDArrayBase
 from mxcy._cy.services cimport services
-from mxcy._cy.slots cimport mx_calls_by_vector
+from mxcy._cy.slots cimport mx_calls_by_vector, vectorcallfunc
 from mxcy._cy.variants cimport OpHandle, Variant
 
 import functools
@@ -22,7 +22,6 @@ import types
 from mxcy.base import _Null
 
 cdef extern from "Python.h":
-    ctypedef object (*vectorcallfunc)(object, PyObject **, size_t, PyObject *)
     Py_ssize_t PyVectorcall_NARGS(size_t flagged)
     object PyObject_Vectorcall(object callee, PyObject **args, size_t flagged, PyObject *keywords)
     PyObject *PyTuple_GET_ITEM(PyObject *items, Py_ssize_t i)

@@ -309,7 +309,9 @@ cdef mx_plan *create(list places, list steps) except NULL:
             call = step.call
             name = None if call.kernel is None else call.kernel.encode()
             kept.append(name)
-            native_steps[i].kernel = NULL if name is None else <const char *>name
+            native_steps[i].kernel = NULL
+            if name is not None:
+                native_steps[i].kernel = <const char *>name
             native_steps[i].dtype, native_steps[i].threads = call.dtype, call.threads
             native_steps[i].nin, native_steps[i].nout = len(step.ins), len(step.outs)
             native_steps[i].places, native_steps[i].req = next_number, reqs

@@ -52,6 +52,9 @@ cdef extern from *:
     """
     int mx_wrap_operators(object cls) except -1
 
+# CPython's vectorcallfunc, declared without the const of its array of arguments.
+ctypedef object (*vectorcallfunc)(object, PyObject **, size_t, PyObject *)
+
 cdef extern from *:
     """
     static inline void mx_calls_by_vector(PyObject *type, Py_ssize_t offset) {

@@ -151,7 +151,9 @@ cdef class Uses:
         about.vars, about.access, about.nvars = self.vars, self.access, self.count
         self.name = None if name is None else name.encode()
         self.place = caller().encode()
-        about.name = NULL if name is None else <const char *>self.name
+        about.name = NULL
+        if name is not None:
+            about.name = <const char *>self.name
         about.place = self.place
         for i in range(self.count):
             if self.access[i] & MX_WRITES:
