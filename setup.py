@@ -15,7 +15,7 @@ from setuptools.command.build_ext import build_ext
 ROOT = Path(".")
 KERNELS = ROOT / "kernels"
 os.chdir(Path(__file__).resolve().parent)
-#: builds of the leaf kernels for a machine: name, level (what vectors there are), own flags
+#: Builds of the leaf kernels per architecture: name, (ISA level, compiler flags).
 ISA_LEVELS = {
     "x86_64": {
         "v2": (2, "-march=x86-64-v2"),
@@ -24,7 +24,7 @@ ISA_LEVELS = {
     },
     "aarch64": {"neon": (2, "")},
 }
-#: flags for all files, by machine: characters are signed on each, as kernels take them to be
+#: Flags for all files, per architecture; kernels assume that char is signed.
 MACHINE_FLAGS = {"x86_64": [], "aarch64": ["-fsigned-char"]}
 CXX_FLAGS = (
     "-std=c++17 -O3 -fPIC -fopenmp -fvisibility=hidden -fno-exceptions -fno-math-errno"
@@ -35,7 +35,7 @@ LINK_FLAGS = (
     " -Wl,--enable-new-dtags -Wl,-rpath,$ORIGIN"
 ).split()
 OPENMP = "libgomp.so.1"
-#: checks in place of speed: compiled in half the time of -O3 -g, into a third of its size
+#: Flags of the sanitized build: compiles in half the time of -O3 -g, to a third of its size.
 SANITIZE = (
     "-O1 -g1 -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer"
 )
@@ -50,14 +50,14 @@ CYTHON_DIRECTIVES = {
 }
 
 
-#: switches of MXNet's build that people still set, and what has taken their place
+#: Build switches of MXNet that are still in use, and what replaces them.
 OLD_SWITCHES = {
     **dict.fromkeys(
         ("USE_MKL2017", "USE_MKL2017_EXPERIMENTAL", "USE_MKLDNN", "USE_ONEDNN"),
-        "oneDNN is opened at run time, if installed: pip install 'mxcy[onednn]'",
+        "oneDNN is loaded at run time, if installed: pip install 'mxcy[onednn]'",
     ),
     "USE_PROFILER": "the profiler is always built: MXNET_PROFILER_AUTOSTART=1 starts it",
-    "USE_CUDA": "CUDA is opened at run time, if installed: pip install 'mxcy[cuda13]'",
+    "USE_CUDA": "CUDA is loaded at run time, if installed: pip install 'mxcy[cuda13]'",
 }
 
 
@@ -78,11 +78,11 @@ def cython_extensions():
 
 
 class Build(build_ext):
-    """build_ext that makes libmxcy.so first; objects are rebuilt only when a source changed."""
+    """build_ext that builds libmxcy.so first, recompiling only what has changed."""
 
     user_options = build_ext.user_options + [
-        ("isa=", None, "comma list of ISA levels to build the kernels for (v2,v3,v4, or neon)"),
-        ("sanitize", None, "build the library with the address and undefined sanitizers"),
+        ("isa=", None, "comma-separated ISA levels to build the kernels for (v2,v3,v4, or neon)"),
+        ("sanitize", None, "build the library with the address and undefined behaviour sanitizers"),
     ]
     boolean_options = build_ext.boolean_options + ["sanitize"]
 
@@ -93,16 +93,16 @@ class Build(build_ext):
 
     def finalize_options(self):
         ctypes_alone = self.get_finalized_command("bdist_wheel").ctypes_alone
-        library_alone = ctypes_alone or self.sanitize
-        self.distribution.ext_modules = [] if library_alone else self._cythonize()
+        library_only = ctypes_alone or self.sanitize
+        self.distribution.ext_modules = [] if library_only else self._cythonize()
         super().finalize_options()
         self.parallel = self.parallel or os.cpu_count()
         self.machine = _machine()
-        there = ISA_LEVELS[self.machine]
-        self.levels = tuple(self.isa.split(",")) if self.isa else tuple(there)
-        unknown = set(self.levels) - set(there)
+        known = ISA_LEVELS[self.machine]
+        self.levels = tuple(self.isa.split(",")) if self.isa else tuple(known)
+        unknown = set(self.levels) - set(known)
         if unknown:
-            raise SystemExit(f"--isa: unknown level {sorted(unknown)}, choose from {tuple(there)}")
+            raise SystemExit(f"--isa: unknown level {sorted(unknown)}, choose from {tuple(known)}")
 
     def _cythonize(self):
         from Cython.Build import cythonize
@@ -139,14 +139,14 @@ class Build(build_ext):
         return [*super().get_outputs(), *libraries, *map(str, headers)]
 
     def _add_openmp(self, package):
-        """Put the compiler's OpenMP runtime beside the library, for machines that have none.
+        """Copy the compiler's OpenMP runtime next to the library, for machines without one.
 
-        It keeps its name, so that a process with oneDNN, which asks for that name, has just one.
+        It keeps its name, which oneDNN links to as well, so that a process loads it only once.
         """
         command = [*_compiler(), f"-print-file-name={OPENMP}"]
         path = subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
         if not os.path.isfile(path):
-            raise SystemExit(f"the OpenMP runtime {OPENMP} is not where {command[0]} says: {path}")
+            raise SystemExit(f"{command[0]} found no OpenMP runtime {OPENMP}: {path}")
         shutil.copyfile(path, package / OPENMP)
 
     def _build_library(self, library):
@@ -162,9 +162,9 @@ class Build(build_ext):
         includes = [f"-I{name}" for name in folders]
 
         def compile_one(job):
-            source, target, own = job
-            into = ["-MMD", "-c", str(source), "-o", str(target)]
-            command = [*compiler, *flags, *own, *includes, *into]
+            source, target, job_flags = job
+            files = ["-MMD", "-c", str(source), "-o", str(target)]
+            command = [*compiler, *flags, *job_flags, *includes, *files]
             if not self.force and fresh(target, command):
                 return False
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -184,35 +184,35 @@ class Build(build_ext):
             or listing.read_text() != str(objects)
         ):
             library.parent.mkdir(parents=True, exist_ok=True)
-            checks = SANITIZE.split() if self.sanitize else []
-            link = [*compiler, *checks, *LINK_FLAGS, *objects, "-o", str(library), "-ldl"]
+            sanitize = SANITIZE.split() if self.sanitize else []
+            link = [*compiler, *sanitize, *LINK_FLAGS, *objects, "-o", str(library), "-ldl"]
             subprocess.run(link, check=True)
             listing.write_text(str(objects))
 
     def _jobs(self, folder):
-        """What is compiled: (source, object, flags of its own); leaf kernels once per level."""
+        """Compilations as (source, object, flags); leaf kernels once per ISA level."""
         jobs = []
         levels = {name: ISA_LEVELS[self.machine][name] for name in self.levels}
-        listed = "".join(f"MX_LEVEL({name},{level})" for name, (level, _) in levels.items())
-        once = [*(KERNELS / "core").rglob("*.cc")]
-        for folder_of in ("onednn", "cuda", f"machine/{self.machine}"):
-            once += (KERNELS / folder_of).glob("*.cc")
-        for source in sorted(once):
+        macro = "".join(f"MX_LEVEL({name},{level})" for name, (level, _) in levels.items())
+        common = [*(KERNELS / "core").rglob("*.cc")]
+        for subfolder in ("onednn", "cuda", f"machine/{self.machine}"):
+            common += (KERNELS / subfolder).glob("*.cc")
+        for source in sorted(common):
             target = folder / source.relative_to(KERNELS).with_suffix(".o")
-            jobs.append((source, target, [f"-DMX_LEVELS={listed}"] if source.stem == "isa" else []))
+            jobs.append((source, target, [f"-DMX_LEVELS={macro}"] if source.stem == "isa" else []))
         for name, (level, flags) in levels.items():
             for source in sorted((KERNELS / "leaf").rglob("*.cc")):
-                own = [*flags.split(), f"-DMX_ISA={name}", f"-DMX_ISA_LEVEL={level}"]
+                level_flags = [*flags.split(), f"-DMX_ISA={name}", f"-DMX_ISA_LEVEL={level}"]
                 target = folder / name / source.relative_to(KERNELS / "leaf").with_suffix(".o")
-                jobs.append((source, target, own))
+                jobs.append((source, target, level_flags))
         return jobs
 
 
 class Wheel(bdist_wheel):
-    """bdist_wheel, which can also leave the Cython front out: one wheel for all other Pythons."""
+    """bdist_wheel that can omit the Cython front: one wheel for all other Pythons."""
 
     user_options = bdist_wheel.user_options + [
-        ("ctypes-alone", None, "leave out the Cython front; the wheel fits every Python 3")
+        ("ctypes-alone", None, "omit the Cython front; the wheel fits every Python 3")
     ]
     boolean_options = bdist_wheel.boolean_options + ["ctypes-alone"]
 
@@ -234,7 +234,7 @@ class Wheel(bdist_wheel):
 
 
 class Platform(Distribution):
-    """What is never pure Python, not even without Cython modules."""
+    """A distribution that is never pure Python, even without Cython modules."""
 
     def has_ext_modules(self):
         return True
@@ -245,29 +245,30 @@ def _compiler():
 
 
 def _machine():
-    """The machine that the compiler compiles for, which ISA_LEVELS has."""
+    """The compiler's target architecture, a key of ISA_LEVELS."""
     command = [*_compiler(), "-dumpmachine"]
     triple = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     machine = triple.split("-")[0].strip()
     if machine not in ISA_LEVELS:
-        raise SystemExit(f"mxcy builds for {' and '.join(ISA_LEVELS)}; {command[0]} for {machine}")
+        supported = " and ".join(ISA_LEVELS)
+        raise SystemExit(f"mxcy supports {supported}; {command[0]} compiles for {machine}")
     return machine
 
 
 def fresh(target, command):
-    """Whether an object is newer than all its sources and was made by the same command."""
+    """Whether an object is newer than its sources and was compiled by the same command."""
     record, depends = target.with_suffix(".cmd"), target.with_suffix(".d")
     if not (target.exists() and record.exists() and depends.exists()):
         return False
     if record.read_text() != " ".join(command):
         return False
     names = depends.read_text().replace("\\\n", " ").split(":", 1)[1].split()
-    made = target.stat().st_mtime
-    return all(os.path.exists(name) and os.path.getmtime(name) <= made for name in names)
+    compiled = target.stat().st_mtime
+    return all(os.path.exists(name) and os.path.getmtime(name) <= compiled for name in names)
 
 
 if sys.platform != "linux":
-    raise SystemExit("mxcy builds on Linux; this is " + sys.platform)
+    raise SystemExit("mxcy supports only Linux; this is " + sys.platform)
 
 setup(
     distclass=Platform,
