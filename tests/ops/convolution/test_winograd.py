@@ -30,7 +30,8 @@ def test_small_tiles(source, tile, threads):
 
 
 @pytest.mark.parametrize(
-    "source, kernel, reason", [((40, 40), (3, 3), "number of pixels"), ((7, 7), (5, 5), "not 3 x 3")]
+    "source, kernel, reason",
+    [((40, 40), (3, 3), "number of pixels"), ((7, 7), (5, 5), "not 3 x 3")],
 )
 def test_small_tiles_refuse(source, kernel, reason):
     problem = Problem(1, BLOCK, BLOCK, source, kernel=kernel)
