@@ -296,8 +296,8 @@ const char* refusal(const mx_fused_conv_params& p) {
   if (p.source[0] != 1 || p.kernel[0] != 1 || p.pad[0] != 0)
     return "three spatial dimensions are not supported";
   if (p.groups != 1) return "convolutions with groups are not supported";
-  if (p.out_block != B) return "the output does not have this CPU's block size";
-  if (p.in_block != B && p.in_block != 0) return "the data does not have this CPU's block size";
+  if (p.out_block != B) return "the output is not blocked by this CPU's block size";
+  if (p.in_block != B && p.in_block != 0) return "the data is not blocked by this CPU's block size";
   if (p.filters < 1 || p.filters % B || p.channels < 1 || (p.in_block && p.channels % B))
     return "the channels are not a multiple of the block size";
   if (p.before != kNothing && !p.in_block) return "scaling of unblocked data is not supported";

@@ -45,7 +45,7 @@ const char* winograd_refusal(const mx_fused_conv_params& p) {
   }
   if (p.groups != 1) return "convolutions with groups are not supported";
   if (p.in_block != kBlockLanes || p.out_block != kBlockLanes)
-    return "data and output do not have this CPU's block size";
+    return "data and output are not blocked by this CPU's block size";
   if (p.channels < 1 || p.filters < 1 || p.channels % kBlockLanes || p.filters % kBlockLanes)
     return "the channels are not a multiple of the block size";
   return nullptr;

@@ -61,7 +61,8 @@ const mx_fused_conv_params& params_of(const mx_call* call) {
 const char* refusal(const mx_fused_conv_params& p) {
   if (p.channels != 1 || p.filters != 1)
     return "only one channel and one filter per group are supported";
-  if (p.in_block != B || p.out_block != B) return "the arrays do not have this CPU's block size";
+  if (p.in_block != B || p.out_block != B)
+    return "the arrays are not blocked by this CPU's block size";
   if (p.groups % B) return "the channels are not a multiple of the block size";
   return nullptr;
 }

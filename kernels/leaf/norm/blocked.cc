@@ -286,7 +286,7 @@ int64_t query(const mx_call* call, int32_t what) {
   const auto& p = *(const mx_batch_norm_params*)call->params;
   const mx_tensor& blocked = call->in[0];
   if (p.channels % B || blocked.ndim < 1 || blocked.shape[blocked.ndim - 1] != B)
-    return refused("blocked_batch_norm", "the data does not have this CPU's block size", what);
+    return refused("blocked_batch_norm", "the data is not blocked by this CPU's block size", what);
   return what == MX_QUERY_WORKSPACE ? 0 : 1;
 }
 
