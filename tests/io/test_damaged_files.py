@@ -128,7 +128,7 @@ HEAD = struct.pack(">3I", 0x803, 2**31, 2**31)
         (labels, b"0\tx\tx\n", "not a number, labels and path"),
         (symbol, b"[" * 100_000, "too deep|recursion|JSON"),
         (symbol, b'{"nodes": ' * 50_000, "too deep|recursion|JSON"),
-        (symbol, b"\xff\xfe", "this is no text"),
+        (symbol, b"\xff\xfe", "a symbol must be JSON text"),
         (symbol, b"{}", "JSON"),
         (symbol, b'{"nodes": [], "arg_nodes": [], "heads": [[0, 0, 0]]}', "JSON"),
         (parameters, b"\x12\x01\0\0\0\0\0\0", "needs 8 bytes"),

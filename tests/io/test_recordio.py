@@ -175,7 +175,7 @@ def test_damage_is_reported(tmp_path):
 
 
 def test_a_record_has_a_limit():
-    with pytest.raises(mx.MXNetError, match="has less than"):
+    with pytest.raises(mx.MXNetError, match="must have less than"):
         framed(bytearray(LIMIT))
 
 

@@ -133,5 +133,5 @@ def test_a_small_archive_cannot_claim_much():
     content = file.getvalue()
     index = content.rindex(b"PK\x01\x02")
     grown = content[: index + 24] + pack("I", 2**31) + content[index + 28 :]
-    with pytest.raises(MXNetError, match="cannot come of"):
+    with pytest.raises(MXNetError, match="cannot decompress to"):
         serialization.loads(grown)

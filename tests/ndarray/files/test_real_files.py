@@ -92,5 +92,5 @@ def test_no_array_in_the_oldest_format():
 
 @pytest.mark.parametrize("file", ["csr_20", "rsp_20"])
 def test_refused_saves_of_the_real_wheel(file):
-    with pytest.raises(MXNetError, match=rf"{file}.params: at byte 24: 1 arrays cannot follow"):
+    with pytest.raises(MXNetError, match=rf"{file}.params: at byte 24: 1 arrays do not fit"):
         serialization.load(DATA / f"{file}.params")

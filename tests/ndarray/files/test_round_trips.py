@@ -82,9 +82,9 @@ def test_v1x_takes_zero_size_but_no_scalar():
 @pytest.mark.parametrize(
     ("blocks", "format", "message"),
     [
-        ([CSR], "np", "'np' cannot hold a csr array"),
-        ([None], "np", "'np' cannot hold no array"),
-        ([None], "npz", "'npz' cannot hold 'arr_0'"),
+        ([CSR], "np", "'np' cannot store a csr array"),
+        ([None], "np", "'np' cannot store no array"),
+        ([None], "npz", "'npz' cannot store 'arr_0'"),
         ([CSR], "npy", "exactly one dense array"),
         ([ROWS, ROWS], "npy", "exactly one dense array"),
         ([Block(np.zeros(2, np.complex64))], None, "complex64"),
@@ -100,7 +100,7 @@ def test_bad_arguments():
         serialization.dumps([], format="v2")
     with pytest.raises(ValueError, match="1 arrays need one name each, got 2"):
         serialization.dumps([CSR], ["a", "b"])
-    with pytest.raises(MXNetError, match="a name cannot be written"):
+    with pytest.raises(MXNetError, match="a name cannot be encoded"):
         serialization.dumps([CSR], ["\udc80"])
     with pytest.raises(MXNetError, match="name of 70009 bytes"):
         serialization.dumps([CSR], ["x" * 70000], "npz")
