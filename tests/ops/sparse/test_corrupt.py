@@ -83,7 +83,7 @@ def test_merging(operation):
         refused("_csr_merge_indptr", (*structure[2:], *structure[:2]), attrs, "indices")
     for nnz, indptr in ((9, ints(0, 5, 9)), (0, ints(0, 0, 0)), (3, ints(0, 0, 3))):
         inputs = (*CSR, *other, indptr)
-        refused("_csr_merge", inputs, {**attrs, "nnz": nnz}, "indptr: does not count")
+        refused("_csr_merge", inputs, {**attrs, "nnz": nnz}, "indptr: does not match")
 
 
 def test_nonzero_elements():
