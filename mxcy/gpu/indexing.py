@@ -101,7 +101,7 @@ def _alarm(values):
     """Return the alarm of raise mode; one that is never set in others."""
     if values["mode"] != MODES["raise"]:
         return Alarm()
-    return Alarm("indices: out of bounds for a dimension of extent {}")
+    return Alarm("indices: out of bounds for a dimension of size {}")
 
 
 def _refusal(request, index):

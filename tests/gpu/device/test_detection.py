@@ -184,7 +184,7 @@ def test_regions_of_no_image(name):
     """The next wait raises the CPU's error."""
     for ctx in (mx.cpu(), GPU):
         x, rois = mx.nd.ones((1, 4, 4, 4), ctx=ctx), mx.nd.array([[3, 0, 0, 2, 2]], ctx=ctx)
-        with pytest.raises(MXNetError, match=f"{name}.*an image that is not there"):
+        with pytest.raises(MXNetError, match=f"{name}.*image index out of range"):
             POOLINGS[name](x, rois).wait_to_read()
     rois = mx.nd.array([[0, 0, 0, 2, 2]], ctx=GPU)
     assert (POOLINGS[name](x, rois).asnumpy() == 1).all()  # it is raised once
