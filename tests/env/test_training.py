@@ -267,5 +267,5 @@ def test_a_local_store_does_not_update_giants(monkeypatch):
 
 def test_what_needs_other_machines_warns():
     done = python("import mxcy", MXNET_KVSTORE_USETREE="1", DMLC_INTERFACE="eth1")
-    assert "DMLC_INTERFACE has no effect: MPI has variables of its own for it" in done.err
+    assert "DMLC_INTERFACE has no effect: MPI has its own variables for it" in done.err
     assert "USETREE" not in done.err  # trees are used only if there is something to gain

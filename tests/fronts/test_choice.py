@@ -78,7 +78,7 @@ def test_enforce_is_ignored_when_cython_is_off():
 def test_broken_build_falls_back_with_one_warning(broken):
     status, output, errors = run(SHOW, path=broken)
     assert (status, output) == (0, "mxcy._ctypes.ndarray 4.0")
-    assert errors.count("UserWarning") == 1 and "taking ctypes" in errors
+    assert errors.count("UserWarning") == 1 and "using ctypes" in errors
 
 
 def test_broken_build_raises_when_enforced(broken):

@@ -297,7 +297,7 @@ def test_functions_in_c_are_known_by_their_names():
         "device",
         "kwargs",
     ]
-    assert nd.full.__doc__.startswith("An array filled with a value.")
+    assert nd.full.__doc__.startswith("Create an array filled with a value.")
     assert nd.NDArray.asnumpy.__name__ == "asnumpy"
     assert nd.ones((2,)).asnumpy.__self__.shape == (2,)
 

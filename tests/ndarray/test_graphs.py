@@ -159,7 +159,7 @@ def test_adjacency_and_numbers_of_edges(complete):
 def test_other_arguments_are_refused(complete):
     with pytest.raises(MXNetError, match="expected a graph, a csr array, got NDArray"):
         contrib.dgl_adjacency(mx.nd.ones((2, 2)))
-    with pytest.raises(MXNetError, match="num_args says 3 arrays, got 2"):
+    with pytest.raises(MXNetError, match="num_args is 3, but got 2 arrays"):
         contrib.dgl_csr_neighbor_uniform_sample(complete, ids(0), num_args=3)
     with pytest.raises(MXNetError, match="probability: expected shape"):
         contrib.dgl_csr_neighbor_non_uniform_sample(complete, mx.nd.ones(3), ids(0))

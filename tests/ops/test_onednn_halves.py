@@ -82,7 +82,7 @@ def test_sums_are_exact_but_for_one_rounding(call, dtype):
     try:
         outs, ran = front.execute(record, tuple(ins), dict(attrs), kernel=kernel)
     except MXNetError as refused:
-        assert f"no products of {dtype}" in str(refused) or "refused: oneDNN" in str(refused)
+        assert f"no {dtype} products" in str(refused) or "refused: oneDNN" in str(refused)
         assert not in_hardware(dtype)
         return
     assert ran == kernel
@@ -116,4 +116,4 @@ print(mx.nd.dot(x, x).astype("float32").asnumpy()[0, 0])
         code, MXCY_VERBOSE="dispatch", MXNET_ONEDNN_ENABLED="1", ONEDNN_MAX_CPU_ISA="AVX512_CORE"
     )
     assert "64.0" in said and "-> gemm gemm_onednn refused: " in said
-    assert "no products of bfloat16" in said or "refused: oneDNN" in said
+    assert "no bfloat16 products" in said or "refused: oneDNN" in said

@@ -340,7 +340,7 @@ def test_the_old_names(profiler):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda p: p.set_config(foo=1), "no option 'foo'.*profile_all"),
+        (lambda p: p.set_config(foo=1), "unknown option 'foo'.*profile_all"),
         (lambda p: p.set_config(profile_all="maybe"), "profile_all: expected boolean, got 'maybe'"),
         (lambda p: p.set_config(dump_period="x"), "dump_period: expected float, got 'x'"),
         (lambda p: p.set_state("foo"), "state must be one of 'run', 'stop', got 'foo'"),
