@@ -168,7 +168,8 @@ def dump(finished=True, profile_process="worker"):
 
     Parameters
     ----------
-    Whether to stop recording and finalize the file. Otherwise later dumps extend it.
+    finished : bool
+        Whether to stop recording and finalize the file. Otherwise later dumps extend it.
     profile_process : {'worker', 'server'}
 
     Raises
