@@ -41,11 +41,11 @@ inline void parallel_for(int threads, int64_t n, int64_t grain, const Body& body
   }
 }
 
-// Run body(member) in each of at most `threads` threads. All of them may meet at
-// `member.barrier()`, which costs far less than a new region.
+// A thread of parallel_team.
 struct TeamMember {
   int rank, ranks;
 
+  // Wait for all members, which costs far less than a new region.
   void barrier() const {
     if (ranks == 1) return;
 #pragma omp barrier
@@ -55,6 +55,7 @@ struct TeamMember {
   int64_t end(int64_t n) const { return n * (rank + 1) / ranks; }
 };
 
+// Run body(member) in each of at most `threads` threads.
 template <class Body>
 inline void parallel_team(int threads, const Body& body) {
   if (threads <= 1) return body(TeamMember{0, 1});

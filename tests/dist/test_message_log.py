@@ -15,7 +15,7 @@ store.init('weight', mx.nd.zeros(5))
 store.push('weight', mx.nd.ones(5))
 out = mx.nd.zeros(5)
 store.pull('weight', out)
-print(out.asnumpy().tolist(), flush=True)
+print(f"\\n{out.asnumpy().tolist()}", flush=True)
 """
 
 
