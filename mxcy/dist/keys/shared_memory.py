@@ -14,6 +14,7 @@ import numpy as np
 __all__ = ["SharedBuffers"]
 
 _CHUNK_BYTES = 8 << 20  # of arrays that are copied to the input buffer
+_BLOCK_BYTES = 128 << 10  # of sums, which are copied while they are in the cache
 _ALIGNMENT = 64  # bytes
 
 
@@ -64,19 +65,20 @@ class SharedBuffers:
         float
             The time sent into the generator after its last request.
         """
-        step = source.size
+        step, direct = source.size, on_parts is not None and source is self.own
         if source is not self.own:
             step = min(_CHUNK_BYTES // source.itemsize, self.capacity)
         for begin in range(0, source.size, step):
             mine, sums = source[begin : begin + step], target[begin : begin + step]
             cuts = [mine.size * i // self._ranks for i in range(self._ranks + 1)]
             yield from self.scatter(mine, cuts, source is self.own)
-            self.sum_part(mine, cuts, self._part(self._outputs, self._rank, self._rank, cuts))
+            parts = [self._part(self._outputs, rank, rank, cuts) for rank in range(self._ranks)]
+            copy = None if direct else sums[cuts[self._rank] : cuts[self._rank + 1]]
+            self.sum_part(mine, cuts, parts[self._rank], copy)
             now = yield self._channel.barrier()
-            if on_parts is not None and source is self.own:
-                parts = [self._part(self._outputs, rank, rank, cuts) for rank in range(self._ranks)]
+            if direct:
                 on_parts(cuts, parts)
-            self.gather(sums, cuts)
+            self.gather(sums, cuts, skip=None if direct else self._rank)
         return now
 
     def scatter(self, source, cuts, is_own):
@@ -101,7 +103,7 @@ class SharedBuffers:
                     self._inputs[self._rank][first:last] = source[first:last]
         yield self._channel.barrier()
 
-    def sum_part(self, source, cuts, out):
+    def sum_part(self, source, cuts, out, copy=None):
         """Sum this rank's part of what all ranks have scattered, in the order of ranks.
 
         Parameters
@@ -110,13 +112,21 @@ class SharedBuffers:
             See `scatter`.
         out : numpy.ndarray
             Takes the sum; not a part of `source`.
+        copy : numpy.ndarray, optional
+            Takes the sum, too; may be the part of `source`.
         """
         inputs = [self._part(self._inputs, rank, self._rank, cuts) for rank in range(self._ranks)]
         inputs[self._rank] = source[cuts[self._rank] : cuts[self._rank + 1]]
+        step = _BLOCK_BYTES // out.itemsize
         with np.errstate(all="ignore"):
-            np.add(inputs[0], inputs[1], out=out)
-            for other in inputs[2:]:
-                np.add(out, other, out=out)
+            for begin in range(0, out.size, step):
+                first, second, *others = (part[begin : begin + step] for part in inputs)
+                total = out[begin : begin + step]
+                np.add(first, second, out=total)
+                for other in others:
+                    np.add(total, other, out=total)
+                if copy is not None:
+                    copy[begin : begin + step] = total
 
     def share(self, values, cuts):
         """Write this rank's part to the output buffer, and wait until all ranks have.
@@ -140,7 +150,7 @@ class SharedBuffers:
         self._part(self._outputs, self._rank, self._rank, cuts)[:] = values
         return (yield self._channel.barrier())
 
-    def gather(self, target, cuts):
+    def gather(self, target, cuts, skip=None):
         """Copy all parts from the output buffers of their ranks.
 
         Parameters
@@ -148,9 +158,12 @@ class SharedBuffers:
         target : numpy.ndarray
         cuts : list of int
             See `scatter`.
+        skip : int, optional
+            A rank whose part is not copied.
         """
         for rank, (first, last) in enumerate(itertools.pairwise(cuts)):
-            target[first:last] = self._part(self._outputs, rank, rank, cuts)
+            if rank != skip:
+                target[first:last] = self._part(self._outputs, rank, rank, cuts)
 
     @staticmethod
     def _part(buffers, owner, rank, cuts):
