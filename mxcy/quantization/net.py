@@ -100,9 +100,7 @@ def quantize_net(
     shapes, calib_data = _shapes_and_data(data_shapes, calib_data)
     traced = _trace(network, _examples(shapes, calib_data, ctx))
     graph, parameters = network._graph_to_export(traced)
-    values = {
-        name: parameter._reduce().as_in_context(ctx) for name, parameter in parameters.items()
-    }
+    values = {name: param._reduce().as_in_context(ctx) for name, param in parameters.items()}
     states = set(graph.list_auxiliary_states())
     excluded = _excluded(graph, exclude_layers, exclude_layers_match, logger)
     backend = None
@@ -132,21 +130,9 @@ def quantize_net(
         first = list(itertools.islice(batches, count))
         if adjust_parameters and ctx.device_type == "cpu":
             custom = calib_mode in ("custom", "customize")  # its ranges may be those of `network`
-            task.preparation = Preparation(fused, qsym, values, first, ctx, scales=not custom)
-        read = getattr(
-            collector, "include_layers", None
-        )  # quantized arrays if no layer stays float
-        if tolerance is not None:
-            wanted = {*(collector.include_layers or ()), *outputs_around(fused)}
-            collector.include_layers = sorted(wanted)
+            task.prepare(first, ctx, scales=not custom)
         batches = itertools.chain(first, batches)
-        calibration.collect(
-            fused, task.parameters(), batches, collector, ctx, logger, num_calib_batches
-        )
-        task.ranges = ranges_of(collector, quantized_dtype, logger)
-        if task.preparation:
-            known = task.ranges if read is None else {n: task.ranges.get(n) for n in read}
-            task.preparation.round(known, quantized_dtype)
+        task.calibrate(batches, collector, ctx, logger, num_calib_batches, tolerance is not None)
         if tolerance is not None:
             kept = frozenset(
                 float_layers(fused, qsym, task.finish, values, first, ctx, tolerance, logger)
@@ -206,6 +192,29 @@ class _Task:
         self._sym, self._qsym, self._values = sym, qsym, values
         self._backend, self._selection = backend, selection
         self.preparation, self.ranges = None, {}
+
+    def prepare(self, batches, ctx, scales):
+        """Adjust the parameters by calibration batches; `scales` allows to equalize channels."""
+        self.preparation = Preparation(
+            self._sym, self._qsym, self._values, batches, ctx, scales=scales
+        )
+
+    def calibrate(self, batches, collector, ctx, logger, num_batches, any_layer):
+        """Collect the ranges of arrays, also around layers that may stay float if `any_layer`."""
+        quantized = getattr(collector, "include_layers", None)  # if no layer stays float
+        if any_layer:
+            wanted = {*(collector.include_layers or ()), *outputs_around(self._sym)}
+            collector.include_layers = sorted(wanted)
+        calibration.collect(
+            self._sym, self.parameters(), batches, collector, ctx, logger, num_batches
+        )
+        _, _, (dtype, *_) = self._selection
+        self.ranges = ranges_of(collector, dtype, logger)
+        if self.preparation:
+            known = self.ranges
+            if quantized is not None:
+                known = {name: self.ranges.get(name) for name in quantized}
+            self.preparation.round(known, dtype)
 
     def parameters(self, kept=frozenset()):
         """Return parameters and auxiliary states if the nodes in `kept` stay float too."""

@@ -274,18 +274,8 @@ class Bucket:
             self._pack()
         agreed = self.slots if all_keys else [slot for slot in self.slots if slot.inputs]
         if len(self.slots) > 1 and not self._counted:
-            mine = np.ones(len(self.slots), np.uint8)
-            if not all_keys:
-                mine[:] = [bool(slot.inputs) for slot in self.slots]
-            everybody = np.empty_like(mine)
-            now = yield self.channel.all_reduce_min(mine, everybody)
-            agreed = self.slots
-            if not everybody.all():
-                agreed = [
-                    slot for slot, all_have in zip(agreed, everybody, strict=True) if all_have
-                ]
+            agreed = yield from self._agree(all_keys)
             if not agreed:
-                self._not_before = now + _FLUSH_SECONDS
                 return
         complete = len(agreed) == len(self.slots)
         if not complete:
@@ -304,13 +294,8 @@ class Bucket:
         if self.factor != 1.0 and self.dtype.kind == "f":
             sums[: self.length] *= self.dtype.type(self.factor)
         if self._counted:
-            have = sums[self.length :] == self._ranks
-            agreed = self.slots
-            if not have.all():
-                agreed = [slot for slot, all_have in zip(agreed, have, strict=True) if all_have]
-            if not agreed:
-                self._not_before = now + _FLUSH_SECONDS
-            elif self.check is not None:
+            agreed = self._slots_of_all(sums[self.length :] == self._ranks, now)
+            if agreed and self.check is not None:
                 yield from self.check(self, agreed)
             complete = True  # sums have the layout of the whole bucket
         if sums is self._send_buffer:  # later pushes fill another buffer
@@ -318,6 +303,24 @@ class Bucket:
         if self.keeps:
             self.kept = [self.slots.index(slot) for slot in agreed], complete, sums, lease
         self._deliver_results(agreed, sums, lease, complete)
+
+    def _agree(self, all_keys):
+        """Return the slots that all ranks have pushed."""
+        pushed = np.ones(len(self.slots), np.uint8)
+        if not all_keys:
+            pushed[:] = [bool(slot.inputs) for slot in self.slots]
+        by_all = np.empty_like(pushed)
+        now = yield self.channel.all_reduce_min(pushed, by_all)
+        return self._slots_of_all(by_all, now)
+
+    def _slots_of_all(self, pushed_by_all, now):
+        """Return the slots with a nonzero flag; if there are none, the next flush is delayed."""
+        if pushed_by_all.all():
+            return self.slots
+        agreed = [slot for slot, flag in zip(self.slots, pushed_by_all, strict=True) if flag]
+        if not agreed:
+            self._not_before = now + _FLUSH_SECONDS
+        return agreed
 
     def _update(self, agreed, complete):
         """The rest of a session with sharded updates."""

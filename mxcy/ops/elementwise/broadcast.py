@@ -204,6 +204,46 @@ def _zero(a, F, g):
     return F.zeros_like(g)
 
 
+def _scalar_forms(
+    kernel,
+    word,
+    camel,
+    define,
+    by_number,
+    by_number_first,
+    aliases,
+    doc,
+    stypes,
+    factor,
+    amp,
+    **shared,
+):
+    """Register the forms with a scalar as second and, given a rule, as first operand."""
+    scalar_form(
+        f"_{word}_scalar",
+        (f"_{camel}Scalar", *aliases),
+        define,
+        by_number or _zero,
+        f"{kernel}_scalar",
+        doc=f"{doc} The second operand is a scalar.",
+        stypes=stypes,
+        factor=factor,
+        amp=amp[0],
+        **shared,
+    )
+    if by_number_first:
+        scalar_form(
+            f"_r{word}_scalar",
+            (f"_R{camel}Scalar",),
+            lambda xp, x, s: define(xp, s, x),
+            by_number_first,
+            f"r{kernel}_scalar",
+            doc=f"{doc} The first operand is a scalar.",
+            amp=amp[1],
+            **shared,
+        )
+
+
 def binary(
     kernel,
     word,
@@ -271,13 +311,13 @@ def binary(
     grad = both_grads(partial)
     shared = {"inputs": "lhs rhs", "grad": grad, "ref": ref, "domain": domain, "dtypes": ALL}
     shared["complexes"] = complexes
-    whole = native(kernel, when=refuse_unequal, inplace=True, pointwise=True)
+    same_shape = native(kernel, when=refuse_unequal, inplace=True, pointwise=True)
     register(
         broadcast or f"broadcast_{kernel}",
         aliases=aliases,
         infer=_infer_broadcast,
         infer_back=back_dtypes,
-        kernels=(whole, native(f"{kernel}_broadcast", BROADCAST, broadcast_params)),
+        kernels=(same_shape, native(f"{kernel}_broadcast", BROADCAST, broadcast_params)),
         doc=f"{doc} Shapes are broadcast.",
         stypes=broadcast_stypes,
         amp=amp[1],
@@ -290,7 +330,7 @@ def binary(
             aliases=equal_shapes[1],
             infer=infer_equal,
             infer_back=back_inputs,
-            kernels=(whole,),
+            kernels=(same_shape,),
             doc=f"{doc} Both arrays have the same shape.",
             stypes=stypes,
             quantized=quantized,
@@ -298,30 +338,19 @@ def binary(
             samples=(sample((3, 4), (3, 4)),),
             **{**shared, "grad": both_grads(equal_partial or partial)},
         )
-    scalar_form(
-        f"_{word}_scalar",
-        (f"_{camel}Scalar", *extra),
+    _scalar_forms(
+        kernel,
+        word,
+        camel,
         define,
-        by_number or _zero,
-        f"{kernel}_scalar",
-        domain,
-        number,
-        f"{doc} The second operand is a scalar.",
-        scalar_stypes,
-        factor,
-        complexes,
-        amp[2],
+        by_number,
+        by_number_first,
+        aliases=extra,
+        doc=doc,
+        stypes=scalar_stypes,
+        factor=factor,
+        amp=amp[2:],
+        domain=domain,
+        number=number,
+        complexes=complexes,
     )
-    if by_number_first:
-        scalar_form(
-            f"_r{word}_scalar",
-            (f"_R{camel}Scalar",),
-            lambda xp, x, s: define(xp, s, x),
-            by_number_first,
-            f"r{kernel}_scalar",
-            domain,
-            number,
-            f"{doc} The first operand is a scalar.",
-            complexes=complexes,
-            amp=amp[3],
-        )

@@ -73,7 +73,7 @@ numpy_binary(
     partial=lambda F, g: (g, -g),
     by_number=lambda a, F, g: g,
     by_number_first=lambda a, F, g: -g,
-    kinds=_NUMBERS,
+    test_dtypes=_NUMBERS,
     complexes=True,
 )
 numpy_binary(
@@ -109,7 +109,7 @@ numpy_binary(
     "floor_divide",
     "Floored quotient; integers divided by zero give 0.",
     define=_floor_divide,
-    kinds=_NUMBERS,
+    test_dtypes=_NUMBERS,
     domain=(0.6, 1.9),
     number=0.7,
 )
@@ -129,7 +129,7 @@ numpy_binary(
     of_integers=False,
     by_number=lambda a, F, g: g,
     by_number_first=lambda a, F, g, x: -g * F.floor(a.scalar / x),
-    kinds=_NUMBERS,
+    test_dtypes=_NUMBERS,
     domain=(0.6, 1.9),
     number=0.7,
 )
@@ -143,7 +143,7 @@ numpy_binary(
     of_integers=False,
     by_number=lambda a, F, g: g,
     by_number_first=lambda a, F, g, x: -g * F.trunc(a.scalar / x),
-    kinds=_NUMBERS,
+    test_dtypes=_NUMBERS,
     domain=(0.6, 1.9),
     number=0.7,
     amp="widest",
@@ -216,7 +216,7 @@ numpy_binary(
     FLOATING,
     "nextafter",
     "The next floating-point value after x1 towards x2.",
-    kinds=("float32", "float64", "float16"),
+    test_dtypes=("float32", "float64", "float16"),
 )
 numpy_binary(
     "logaddexp",
@@ -333,7 +333,7 @@ for _names, _rule, _kernel, _doc in (
         _kernel,
         _doc,
         mirrored=_names,
-        kinds=(*_INTEGERS, "uint64") if _rule is SHIFT else (*_INTEGERS, "uint64", "bool"),
+        test_dtypes=(*_INTEGERS, "uint64") if _rule is SHIFT else (*_INTEGERS, "uint64", "bool"),
         domain=(0, 20),
         number=3,
     )
@@ -361,7 +361,7 @@ for _names, _kernel, _numpy in (
         f"Shift the bits of x1 {_kernel[6:]} by x2 places.",
         define=_shift(_numpy),
         keywords=False,
-        kinds=(*_INTEGERS, "uint64"),
+        test_dtypes=(*_INTEGERS, "uint64"),
         domain=(0, 6),
         number=3,
     )

@@ -37,8 +37,10 @@ def _kernel(name, rule, struct=None, params=None, when=None, integers=None, bool
         return name if dtypes.is_float(computed) else integers or name
 
     def computes(a, ins, outs):
-        kinds = [spec.dtype for spec in ins]
-        return kinds[0] if dtypes.is_complex(kinds[0]) else row_type(rule.computed(a, *kinds))
+        operands = [spec.dtype for spec in ins]
+        if dtypes.is_complex(operands[0]):
+            return operands[0]
+        return row_type(rule.computed(a, *operands))
 
     return native(
         chosen if integers or booleans else name,
@@ -138,7 +140,7 @@ def numpy_unary(
     grad=None,
     domain=None,
     doc=None,
-    kinds=_ALL,
+    test_dtypes=_ALL,
     operator=None,
     boolean_kernel=None,
     complexes=False,
@@ -161,7 +163,7 @@ def numpy_unary(
         A gradient rule ``grad(a, F, g, ...)`` of ``x`` and ``y``.
     domain : (float, float), optional
     doc : str, optional
-    kinds : tuple of str
+    test_dtypes : tuple of str
         Dtypes to test.
     operator : str, optional
         Operator name if not ``_npi_<name>``; operators with ``_npx_`` are in `mx.npx`.
@@ -198,7 +200,7 @@ def numpy_unary(
             sample((), grad=grad is not None),
             sample((2, 0), grad=False),
         ),
-        dtypes=kinds,
+        dtypes=test_dtypes,
         domain=domain or (-1, 1),
         doc=doc,
         uses_types=True,
@@ -249,7 +251,7 @@ def _infer_number(rule):
 
 
 def _number_form(
-    name, rule, define, grad, kernel, kinds, domain, number, doc, complexes, amp, factor=None
+    name, rule, define, grad, kernel, test_dtypes, domain, number, doc, complexes, amp, factor=None
 ):
     """Register an operator of an array and a scalar."""
     register(
@@ -263,14 +265,14 @@ def _number_form(
         kernels=(kernel,),
         domain=domain,
         doc=doc,
-        dtypes=kinds,
+        dtypes=test_dtypes,
         uses_types=True,
         complexes=complexes,
         amp=amp if amp == "fp32" else None,
         factor=factor,
         samples=(
             sample((3, 4), scalar=number, is_int=False, grad=grad is not None)
-            if "float32" in kinds
+            if "float32" in test_dtypes
             else sample((3, 4), scalar=3, grad=False),
             sample((2, 3, 19), scalar=3.0, grad=False),
             sample((), scalar=2.0, grad=False),
@@ -303,7 +305,7 @@ def numpy_binary(
     keywords=True,
     of_integers=True,
     integer_kernel=None,
-    kinds=_ALL,
+    test_dtypes=_ALL,
     domain=(-2, 2),
     number=1.5,
     operator=None,
@@ -339,7 +341,7 @@ def numpy_binary(
         Whether integers have gradients.
     integer_kernel : str, optional
         Stem of the kernels for integers, if different.
-    kinds : tuple of str
+    test_dtypes : tuple of str
         Dtypes to test.
     operator : str, optional
         Operator name after ``_npi_``, if not the first name.
@@ -357,29 +359,30 @@ def numpy_binary(
     function = define or (lambda xp, x, y: getattr(xp, first)(x, y))
     with_number = f"_npi_{stem}_scalar"
     number_first = f"_npi_{mirrored}_scalar" if mirrored else f"_npi_r{stem}_scalar"
-    extra = ", **kwargs" if keywords else ""
+    ufunc_keywords = ", **kwargs" if keywords else ""
+    common = {"domain": domain, "test_dtypes": test_dtypes, "complexes": complexes, "amp": amp}
 
     def form(pattern, *parts, **others):
         integers = integer_kernel and pattern.format(integer_kernel)
         return _kernel(pattern.format(kernel), rule, *parts, **others, integers=integers)
 
-    whole = form("{}", when=refuse_unequal)
+    same_shape = form("{}", when=refuse_unequal)
     register(
         f"_npi_{stem}",
         inputs="lhs rhs",
         infer=lambda a, lhs, rhs: Spec(broadcast_shapes(lhs.shape, rhs.shape), rule(a, lhs, rhs)),
         grad=_both(partial, rule, of_integers),
         ref=_reference(rule, lambda a, xp, x, y: function(xp, x, y)),
-        kernels=(whole, form("{}_broadcast", BROADCAST, broadcast_params)),
+        kernels=(same_shape, form("{}_broadcast", BROADCAST, broadcast_params)),
         domain=domain,
-        dtypes=kinds,
+        dtypes=test_dtypes,
         doc=doc,
         uses_types=True,
         complexes=complexes,
         quantized=quantized,
         amp=amp,
         samples=_samples_of_two(partial is not None),
-        numpy=Public(f"{names}(x1, x2, out=None{extra})", with_number, number_first),
+        numpy=Public(f"{names}(x1, x2, out=None{ufunc_keywords})", with_number, number_first),
     )
     _number_form(
         with_number,
@@ -387,13 +390,10 @@ def numpy_binary(
         function,
         by_number,
         form("{}_scalar", SCALAR),
-        kinds,
-        domain,
-        number,
-        f"{doc} The second operand is a scalar.",
-        complexes,
-        amp,
-        factor,
+        number=number,
+        doc=f"{doc} The second operand is a scalar.",
+        factor=factor,
+        **common,
     )
     if mirrored is None:
         _number_form(
@@ -402,10 +402,7 @@ def numpy_binary(
             lambda xp, x, s: function(xp, s, x),
             by_number_first,
             form("r{}_scalar", SCALAR),
-            kinds,
-            domain,
-            number,
-            f"{doc} The first operand is a scalar.",
-            complexes,
-            amp,
+            number=number,
+            doc=f"{doc} The first operand is a scalar.",
+            **common,
         )

@@ -98,13 +98,13 @@ def _direction_grad(F, g, x):
 numpy_unary(
     "absolute abs fabs", MAGNITUDE, like="abs", complexes=True, complex_grad=_magnitude_grad
 )
-numpy_unary("negative", NUMBERS, kinds=_NUMBERS, complexes=True)
-numpy_unary("square", NUMBERS, kinds=_NUMBERS, complexes=True)
+numpy_unary("negative", NUMBERS, test_dtypes=_NUMBERS, complexes=True)
+numpy_unary("square", NUMBERS, test_dtypes=_NUMBERS, complexes=True)
 numpy_unary(
     "reciprocal",
     NUMBERS,
     define=lambda xp, x: 1 / x if x.dtype.kind in "fc" else (x == 1) * 1 - (x == -1) * 1,
-    kinds=_NUMBERS,
+    test_dtypes=_NUMBERS,
     complexes=True,
 )
 numpy_unary(
@@ -114,7 +114,7 @@ numpy_unary(
     define=_sign,
     domain=(-2, 2),
     doc="Sign: -1, 0 or 1, NaN for NaN; x / abs(x) for complex x.",
-    kinds=_NUMBERS,
+    test_dtypes=_NUMBERS,
     complexes=True,
     complex_grad=_direction_grad,
 )
@@ -124,7 +124,9 @@ for _names, _own, _rule in (
     ("trunc", "trunc", WHOLE),
     ("fix", "trunc", FIX),
 ):
-    numpy_unary(_names, _rule, define=lambda xp, x, _own=_own: _whole(xp, x, _own), kinds=_NUMBERS)
+    numpy_unary(
+        _names, _rule, define=lambda xp, x, _own=_own: _whole(xp, x, _own), test_dtypes=_NUMBERS
+    )
 numpy_unary(
     "rint",
     REAL,
@@ -148,7 +150,7 @@ for _name, _doc in (
         TEST,
         kernel=_name,
         doc=_doc,
-        kinds=_FLOATS if _name == "signbit" else _NUMBERS,
+        test_dtypes=_FLOATS if _name == "signbit" else _NUMBERS,
         complexes=_name in ("isnan", "isinf", "isfinite"),
     )
 numpy_unary(
@@ -164,19 +166,19 @@ numpy_unary(
     kernel="bit_not",
     doc="Bitwise NOT; logical NOT for booleans.",
     define=lambda xp, x: xp.invert(x),
-    kinds=(*_INTEGERS, "uint64", "bool"),
+    test_dtypes=(*_INTEGERS, "uint64", "bool"),
     boolean_kernel="logical_not",
 )
 
 numpy_unary(
-    "relu", KEEP, define=lambda xp, x: xp.maximum(x, 0), operator="_npx_relu", kinds=_NUMBERS
+    "relu", KEEP, define=lambda xp, x: xp.maximum(x, 0), operator="_npx_relu", test_dtypes=_NUMBERS
 )
 numpy_unary(
     "sigmoid",
     REAL,
     define=lambda xp, x: 1 / (1 + xp.exp(-x)),
     operator="_npx_sigmoid",
-    kinds=_FLOATS,
+    test_dtypes=_FLOATS,
 )
 
 register(

@@ -109,6 +109,42 @@ def _gradient_rule(grad, result, linear):
     return typed
 
 
+def _result_rule(rule, typed):
+    """Return the dtype rule of a result that the attribute `dtype`, if any, may override."""
+
+    def result(a, spec):
+        if typed and a.dtype is not None:
+            return asked(a.dtype, spec)
+        return rule(a, spec)
+
+    return result
+
+
+def _inference(name, result, needs_elements):
+    def infer(a, x):
+        code = result(a, x)
+        if x.shape is None:
+            return Spec(None, code)
+        axes = axes_of(a, x.ndim)
+        if needs_elements and any(x.shape[i] == 0 for i in axes):
+            raise InvalidValueError(f"zero-size array to reduction {name} which has no identity")
+        return Spec(kept_shape(x.shape, axes, a.keepdims), code)
+
+    return infer
+
+
+def _reference(define, rule, result):
+    def ref(a, xp, x):
+        axes = axes_of(a, x.ndim)
+        code = result(a, Spec(x.shape, code_of(x.dtype)))
+        dtype = np.float32 if name_of(code) == "bfloat16" else dtype_of(code)
+        wider = x.dtype.kind == "f" and np.dtype(dtype) == np.float16  # rounded after summation
+        reduced = define(xp, x if rule is TEST or wider else x.astype(dtype), axes)
+        return xp.asarray(reduced).astype(dtype).reshape(kept_shape(x.shape, axes, a.keepdims))
+
+    return ref
+
+
 def _samples(grad, typed):
     return (
         sample((3, 4), grad=grad),
@@ -132,7 +168,7 @@ def numpy_reduction(
     typed=False,
     numpy=None,
     domain=(-1, 1),
-    kinds=_ALL,
+    test_dtypes=_ALL,
     linear=False,
     needs_elements=False,
     complexes=True,
@@ -158,7 +194,7 @@ def numpy_reduction(
     numpy : str or Public
         Public name and signature.
     domain : (float, float)
-    kinds : tuple of str
+    test_dtypes : tuple of str
         Dtypes to test.
     needs_elements : bool
         Whether reducing zero elements raises.
@@ -174,44 +210,19 @@ def numpy_reduction(
         fields.append(Field("dtype", ELEMENT, None))
     fields.append(Field("keepdims", Bool, False))
 
-    def result(a, spec):
-        if typed and a.dtype is not None:
-            return asked(a.dtype, spec)
-        return rule(a, spec)
-
-    def infer(a, x):
-        code = result(a, x)
-        if x.shape is None:
-            return Spec(None, code)
-        axes = axes_of(a, x.ndim)
-        if needs_elements:
-            empty = 0 in (x.shape[i] for i in axes)
-            if empty:
-                raise InvalidValueError(
-                    f"zero-size array to reduction {name} which has no identity"
-                )
-        return Spec(kept_shape(x.shape, axes, a.keepdims), code)
-
-    def ref(a, xp, x):
-        axes = axes_of(a, x.ndim)
-        code = result(a, Spec(x.shape, code_of(x.dtype)))
-        kind = np.float32 if name_of(code) == "bfloat16" else dtype_of(code)
-        wider = x.dtype.kind == "f" and np.dtype(kind) == np.float16  # rounded after summation
-        reduced = define(xp, x if rule is TEST or wider else x.astype(kind), axes)
-        return xp.asarray(reduced).astype(kind).reshape(kept_shape(x.shape, axes, a.keepdims))
-
+    result = _result_rule(rule, typed)
     return register(
         f"_npi_{name}",
         inputs="a",
         fields=fields,
-        infer=infer,
+        infer=_inference(name, result, needs_elements),
         names={"x": ("in", 0)},
         grad=_gradient_rule(grad, result, linear),
-        ref=ref,
+        ref=_reference(define, rule, result),
         kernels=(_kernel(kernel, rule) if isinstance(kernel, str) else kernel,),
         doc=doc,
         domain=domain,
-        dtypes=kinds,
+        dtypes=test_dtypes,
         uses_types=True,
         in_symbols=TYPED if rule is MEAN else None,
         complexes=complexes,
@@ -230,10 +241,10 @@ def _product_grad(a, F, g, x, out, spec):
     zero = x == 0
     safe = x + zero
     others = F._npi_prod(safe, axis=a.axis, keepdims=a.keepdims)
-    number = F._npi_sum(zero, axis=a.axis, keepdims=a.keepdims)
-    whole = over(F, g * others * (number == 0), a, spec) / safe
-    only = over(F, g * others * (number == 1), a, spec) * zero
-    return whole + only
+    zeros = F._npi_sum(zero, axis=a.axis, keepdims=a.keepdims)
+    without_zero = over(F, g * others * (zeros == 0), a, spec) / safe
+    of_only_zero = over(F, g * others * (zeros == 1), a, spec) * zero
+    return without_zero + of_only_zero
 
 
 def _extremum_grad(a, F, g, x, out, spec):

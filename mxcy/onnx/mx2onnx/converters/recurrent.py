@@ -36,6 +36,30 @@ class _Parameters:
             part = G.gather(part, G.ints(*order))
         return G.reshape(part, [1, *shape])
 
+    def take_all(self, net, order):
+        """Return the weights (input, hidden) and the joined biases by (layer, direction)."""
+        gates, parts = net.cell.gates, net.parts()
+        weights = {
+            part: [self.take(shape, gates, order) for shape in net.weight_shapes(part[0])]
+            for part in parts
+        }
+        biases = {}
+        for part in parts:
+            pair = [self.take((gates * net.hidden,), gates, order) for _ in range(2)]
+            biases[part] = self.G.concat(pair, 1)
+        return weights, biases
+
+
+def _options(a, net):
+    options = {"hidden_size": net.hidden, "outputs": 3 if a.mode == "lstm" else 2}
+    if net.directions == 2:
+        options["direction"] = "bidirectional"
+    if a.mode == "rnn_relu":
+        options["activations"] = ["Relu"] * net.directions
+    if a.mode == "gru":
+        options["linear_before_reset"] = 1
+    return options
+
 
 @convert("RNN")
 def rnn(a, G, x, parameters, state, *optional):
@@ -49,27 +73,15 @@ def rnn(a, G, x, parameters, state, *optional):
         G.unsupported("a free number of inputs")
     kind, order = _KINDS[a.mode]
     net = Net(a, False, *x.shape)
-    gates, count = net.cell.gates, net.directions
+    count = net.directions
     vector = _Parameters(G, parameters)
-    weights, biases = {}, {}
-    for part in net.parts():
-        weights[part] = [vector.take(s, gates, order) for s in net.weight_shapes(part[0])]
-    for part in net.parts():
-        shape = (gates * net.hidden,)
-        pair = [vector.take(shape, gates, order) for _ in range(2)]
-        biases[part] = G.concat(pair, 1)
+    weights, biases = vector.take_all(net, order)
+    options = _options(a, net)
     hiddens, cells = [], []
     for layer in range(net.layers):
         parts = [(layer, direction) for direction in range(count)]
         places = [[layer * count], [(layer + 1) * count], [0]]
         begin = [v if net.layers == 1 else v and G.slice(v, *places) for v in (state, cell)]
-        options = {"hidden_size": net.hidden, "outputs": 3 if cell is not None else 2}
-        if count == 2:
-            options["direction"] = "bidirectional"
-        if a.mode == "rnn_relu":
-            options["activations"] = ["Relu"] * count
-        if a.mode == "gru":
-            options["linear_before_reset"] = 1
         outs = G.op(
             kind,
             x,
