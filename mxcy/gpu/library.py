@@ -14,6 +14,7 @@ from mxcy.gpu import (
     copying,
     images,
     indexing,
+    layerwise,
     lines,
     losses,
     many,
@@ -47,6 +48,7 @@ FAMILIES = (
     copying,
     images,
     indexing,
+    layerwise,
     lines,
     losses,
     many,
@@ -122,7 +124,7 @@ class DeviceLibrary:
         except ValueError as error:  # it exceeds the parameter struct
             return str(error)
         call.kernel, call.dtype, call.threads = _LAUNCH, dtype, 1
-        call.inplace, call.workspace = request.inplace, request.workspace
+        call.inplace, call.workspace, call.turns = request.inplace, request.workspace, kernel.turns
         return None
 
 

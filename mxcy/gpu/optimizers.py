@@ -20,7 +20,7 @@ from mxcy.gpu.launch import (
 from mxcy.gpu.pointwise import elements
 from mxcy.gpu.table import TYPES, kernel
 
-__all__ = []
+__all__ = ["other_types", "step_types"]
 
 _FLOAT32, _FLOAT64 = dtypes.CODES["float32"], dtypes.CODES["float64"]
 _FLOATS = _FLOAT32, _FLOAT64, dtypes.CODES["float16"], dtypes.CODES["bfloat16"]
@@ -122,7 +122,7 @@ __device__ inline T sign(T x) { return (T)(x > 0) - (T)(x < 0); }
 """
 
 
-def _head(dtype, mixed):
+def step_types(dtype, mixed):
     """Return typedefs: S of weights, M of states, T for computation."""
     computed = "double" if dtype == _FLOAT64 else "float"
     states = "float" if mixed else TYPES[dtype]
@@ -145,7 +145,7 @@ def _body(states, statements, mixed):
     if (out) out[p] = cast<S>(w);"""
 
 
-def _other_types(ins, count, states, mixed):
+def other_types(ins, count, states, mixed):
     """Return why the dtypes of interleaved inputs are unsupported, or None."""
     per = 2 + states + mixed
     dtype = ins[0].dtype
@@ -171,14 +171,14 @@ def step(request):
     mixed = name in _MIXED
     name = _MIXED.get(name, name)
     (states, statements), ins = _STEPS[name], request.ins
-    reason = _other_types(ins, 1, states, mixed)
+    reason = other_types(ins, 1, states, mixed)
     if reason is not None:
         return reason
     pointers = "".join(f", M* s{i}" for i in range(states)) + (", M* master" if mixed else "")
     parameters, locals_ = _numbers(request.values)
     scale = "" if name not in _SCALED else "const T rescale_grad = (T)*scale;"
     dtype = ins[0].dtype
-    text = f"""{_head(dtype, mixed)}
+    text = f"""{step_types(dtype, mixed)}
 extern "C" __global__ void __launch_bounds__(256, 4)
 update_step(const S* weight, const S* gradient, S* out{pointers}, const float* scale,
             Long n{parameters}) {{
@@ -219,7 +219,7 @@ def _many(name, dtype, mixed, count, numbers, rates):
     pointers += " M* master = (M*)masters.of[i];" if mixed else ""
     parameters, locals_ = _numbers(numbers)
     given, taken = rates
-    return f"""{_head(dtype, mixed)}
+    return f"""{step_types(dtype, mixed)}
 struct Pointers {{ void* of[{count}]; }};
 struct Counts {{ Long of[{count}]; }};
 struct Rates {{ double of[{count}]; }};
@@ -252,17 +252,14 @@ def _launch(request, name, mixed, first, count, numbers, rates, arguments):
     return Launch(text, "update_many", (*spread(largest), count), lists)
 
 
-@kernel(
-    *(f"multi_{mixed}sgd_{kind}update" for mixed in ("", "mp_") for kind in ("", "mom_")),
-    inplace=True,
-)
+@kernel(*(f"multi_{mixed}sgd_{kind}update" for mixed in ("", "mp_") for kind in ("", "mom_")))
 def steps(request):
     """A step of many weights in one launch: one row of blocks per weight."""
     values, count = request.values, request.values["weights"]
     name = request.name.removeprefix("multi_").removesuffix("_update")
     mixed = name in _MIXED
     name = _MIXED.get(name, name)
-    reason = _other_types(request.ins, count, _STEPS[name][0], mixed)
+    reason = other_types(request.ins, count, _STEPS[name][0], mixed)
     if reason is not None or count > _MOST_WEIGHTS:
         return reason or f"takes up to {_MOST_WEIGHTS} weights"
     if values["preloaded"]:
@@ -277,14 +274,12 @@ def steps(request):
     return [_launch(request, name, mixed, 0, count, numbers, (given, taken), arguments)]
 
 
-@kernel(
-    *(f"_multi_{mixed}{name[1:]}_update" for mixed in ("", "mp_") for name in _SCALED), inplace=True
-)
+@kernel(*(f"_multi_{mixed}{name[1:]}_update" for mixed in ("", "mp_") for name in _SCALED))
 def scaled_steps(request):
     """The same for steps with the gradient's scale as an input."""
     count, mixed = request.values["weights"], "_mp_" in request.name
     name = "_" + request.name.removesuffix("_update").rpartition("_")[2]
-    reason = _other_types(request.ins, count, _STEPS[name][0], mixed)
+    reason = other_types(request.ins, count, _STEPS[name][0], mixed)
     if reason is not None or count > _MOST_WEIGHTS:
         return reason or f"takes up to {_MOST_WEIGHTS} weights"
     taken = "const T lr = (T)lrs.of[i], wd = (T)wds.of[i], eta = (T)etas.of[i];"
@@ -299,7 +294,7 @@ def scaled_steps(request):
 _ALL = ("sgd", "sgd_mom", "nag_mom", "adam", "adamw")
 
 
-@kernel(*(f"_{mixed}{name}_all" for mixed in ("", "mp_") for name in _ALL), inplace=True)
+@kernel(*(f"_{mixed}{name}_all" for mixed in ("", "mp_") for name in _ALL))
 def steps_of_all(request):
     """A step of all weights with rates in an array: one launch per 50 weights."""
     values, count = request.values, request.values["weights"]
@@ -307,7 +302,7 @@ def steps_of_all(request):
     mixed = name.startswith("mp_")
     name = name.removeprefix("mp_")
     name = name if name in _STEPS else f"_{name}"
-    reason = _other_types(request.ins[:-1], count, _STEPS[name][0], mixed)
+    reason = other_types(request.ins[:-1], count, _STEPS[name][0], mixed)
     if reason is not None or count > _MOST_AT_ONCE * _MOST_LAUNCHES:
         return reason or f"takes up to {_MOST_AT_ONCE * _MOST_LAUNCHES} weights"
     numbers = [field for field in values if field not in ("weights", "per")]

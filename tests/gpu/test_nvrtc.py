@@ -130,6 +130,35 @@ def test_steps_of_optimizers(architecture, dtype):
         compiles_without_spills(launch.text, architecture)
 
 
+def layerwise_steps(dtype):
+    """Launches of LAMB and LANS, with and without master weights."""
+    from mxcy.gpu import layerwise
+    from mxcy.gpu.table import Request
+
+    fields = "beta1 beta2 epsilon t lr wd rescale_grad clip_gradient lower_bound upper_bound"
+    numbers = dict.fromkeys(fields.split(), 0.5) | {"bias_correction": 1, "weights": 2}
+    numbers |= dict.fromkeys(("learning_rates", "wds", "step_count"), [1, 2])
+    spec = SPEC[dtype]
+    for mixed in (False, True) if dtype != 1 else (False,):
+        inputs, prefix = [spec, spec] + [SPEC[0 if mixed else dtype]] * (2 + mixed), "mp_" * mixed
+        asked = [(layerwise.direction, f"{prefix}lamb_update_phase1", inputs, 1)]
+        asked += [(layerwise.along, f"{prefix}lamb_update_phase2", [spec, *inputs[2:4] * 2], 1)]
+        for name in ("lamb", "lans"):
+            asked += [(layerwise.steps, f"_multi_{prefix}{name}_update", inputs * 2, 2)]
+        for make, name, ins, count in asked:
+            values = numbers | {"per": len(inputs)}
+            yield from make(Request(name, dtype, values, {}, None, ins, [spec] * count))
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+@pytest.mark.parametrize("dtype", [0, 1, 2])
+def test_layerwise_steps(architecture, dtype):
+    texts = {launch.text for launch in layerwise_steps(dtype)}
+    assert len(texts) > 3
+    for text in texts:
+        compiles_without_spills(text, architecture)
+
+
 def layers(dtype):
     """Launches of products, convolutions, norms, pooling and picks, as records ask for them."""
     from mxcy.gpu import indexing, norms, ordering, products, windows

@@ -38,6 +38,16 @@ def launches():
     return counts().launches
 
 
+def work_of(function, *args, **attrs):
+    """Return the numbers of launches and copies of a call, whose operands are on the device."""
+    mx.nd.waitall()
+    before = counts()
+    function(*args, **attrs)
+    mx.nd.waitall()
+    after = counts()
+    return after.launches - before.launches, after.copies - before.copies
+
+
 @pytest.fixture
 def x():
     return np.random.default_rng(0).standard_normal((4, 6)).astype(np.float32)
