@@ -81,9 +81,9 @@ class Uses:
     def add_output(self, array):
         """Add an array as output."""
         storage = array._storage
-        whole = array._memory.nbytes >= storage.size
+        overwrites = array._memory.nbytes >= storage.size
         self.target = array.context
-        self.add(storage, WRITES if whole else READS | WRITES)
+        self.add(storage, WRITES if overwrites else READS | WRITES)
 
     def _native(self):
         n = len(self.vars)

@@ -92,21 +92,21 @@ def _while(node, a, compiled):
     places = [a.func_input_locs[i] for i in a.func_var_locs]
 
     def run(inputs):
-        arrays, made, blocks = list(inputs), 0, []
+        arrays, count, blocks = list(inputs), 0, []
         several = together and sum(array.size for array in inputs) <= _SMALL
         (flag,) = begins([arrays[i] for i in a.cond_input_locs])
-        while made < a.max_iterations and flag.asnumpy().item():
-            if several and made + _AT_ONCE <= a.max_iterations:
+        while count < a.max_iterations and flag.asnumpy().item():
+            if several and count + _AT_ONCE <= a.max_iterations:
                 *outputs, flag = steps([arrays[i] for i in of_steps])
                 blocks.append(outputs[: a.num_out_data])
-                made += _AT_ONCE
+                count += _AT_ONCE
             else:
                 *outputs, flag = step([arrays[i] for i in of_step])
                 blocks.append([F.expand_dims(x, axis=0) for x in outputs[: a.num_out_data]])
-                made += 1
+                count += 1
             for place, array in zip(places, outputs[a.num_out_data :], strict=True):
                 arrays[place] = array
-        outputs = _joined(node, a, inputs, blocks, a.max_iterations - made)
+        outputs = _joined(node, a, inputs, blocks, a.max_iterations - count)
         return [*outputs, *(arrays[place] for place in places)]
 
     return run

@@ -53,7 +53,7 @@ def _measure_alone(*call):
     return front.measure(*call)
 
 
-def training_graph(graph, wrt, given=None, trace=None, context=None):
+def training_graph(graph, wrt, has_head_grad=None, trace=None, context=None):
     """Build the graph of forward and backward pass; see `mxcy.graph.gradient.gradient`.
 
     Parameters
@@ -62,7 +62,7 @@ def training_graph(graph, wrt, given=None, trace=None, context=None):
         A graph with specs, in training or prediction mode.
     wrt : list of str
         Names of the variables whose gradients are appended to the outputs.
-    given : list of bool, optional
+    has_head_grad : list of bool, optional
         Which outputs' gradients are inputs.
     trace : list, optional
         Collects the gradient entries of all operators.
@@ -74,7 +74,7 @@ def training_graph(graph, wrt, given=None, trace=None, context=None):
         graph = norms.run(attention.run(graph, target(context), wrt))
     number = {graph.nodes[i].name: i for i in graph.variables()}
     cap = env.get("MXNET_EXEC_INPLACE_GRAD_SUM_CAP")
-    return gradient(graph, [number[name] for name in wrt], given, cap, trace=trace)
+    return gradient(graph, [number[name] for name in wrt], has_head_grad, cap, trace=trace)
 
 
 class Planned:

@@ -82,9 +82,9 @@ class Affinity:
     def _widened(self, cpu: Cpu, cpus: Sequence[Cpu]) -> list[int]:
         if self.grain == "thread":
             return [cpu.number]
-        wide = 1 if self.grain == "package" else 2
-        levels = (cpu.package, cpu.core)[:wide]
-        return sorted(c.number for c in cpus if (c.package, c.core)[:wide] == levels)
+        depth = 1 if self.grain == "package" else 2
+        levels = (cpu.package, cpu.core)[:depth]
+        return sorted(c.number for c in cpus if (c.package, c.core)[:depth] == levels)
 
     def _balanced(self, cpus: Sequence[Cpu], threads: int) -> list[list[int]]:
         """Spread threads over all cores; those on one core have consecutive numbers."""

@@ -378,8 +378,8 @@ def convert_bucketing_module(
         symbol = convert_symbol(symbol, *options, excluded_sym_names, inputs, cast_optional_params)
         return symbol, data_names, label_names
 
-    whole, _, _ = converted(bucketing_mod._default_bucket_key)
-    kinds = _kinds(whole)
+    converted_symbol, _, _ = converted(bucketing_mod._default_bucket_key)
+    kinds = _kinds(converted_symbol)
     params = [
         {name: _as(array, kinds.get(name)) for name, array in arrays.items()}
         for arrays in (arg_params, aux_params)

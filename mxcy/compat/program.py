@@ -57,11 +57,13 @@ class Program:
 
     @classmethod
     def _script(cls, path):
-        whole = os.path.abspath(path)
-        with io.open_code(whole) as file:
+        full_path = os.path.abspath(path)
+        with io.open_code(full_path) as file:
             source = file.read()
-        loader = SourceFileLoader("__main__", whole)
-        program = cls(lambda: compile(source, whole, "exec"), path, file=whole, loader=loader)
+        loader = SourceFileLoader("__main__", full_path)
+        program = cls(
+            lambda: compile(source, full_path, "exec"), path, file=full_path, loader=loader
+        )
         program._folder = os.path.dirname(os.path.realpath(path))
         return program
 

@@ -68,9 +68,11 @@ def _settled(value):
 def _find_shapes(function, args, kwargs):
     """Infer and initialize the lazy parameters among an operator's arguments."""
     record = _record_of(function)
-    maker = records.MAKERS.get(function.__name__)
-    if maker is not None:
-        record = maker({key: str(value) for key, value in kwargs.items() if not _is_input(value)})
+    make_record = records.MAKERS.get(function.__name__)
+    if make_record is not None:
+        record = make_record(
+            {key: str(value) for key, value in kwargs.items() if not _is_input(value)}
+        )
     if record is None:
         raise MXNetError(f"{function.__name__} cannot infer the shapes of parameters")
     inputs, attributes = _sorted_arguments(record, args, kwargs)

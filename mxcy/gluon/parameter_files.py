@@ -154,13 +154,13 @@ class ParameterFiles:
         loaded = self._unpacked(loaded, "")
         dotted = any("." in name for name in loaded)
         if loaded and not dotted and not loaded.keys() & parameters.keys():  # full names
-            whole = self._by_full_names()
-            whole._take(
+            by_name = self._by_full_names()
+            by_name._take(
                 dict(loaded),
                 ctx,
                 allow_missing,
                 ignore_extra,
-                "" if loaded.keys() <= whole.keys() else self.prefix,
+                "" if loaded.keys() <= by_name.keys() else self.prefix,
                 filename,
                 cast_dtype,
                 dtype_source,

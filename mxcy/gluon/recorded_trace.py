@@ -128,8 +128,8 @@ def record_trace(block, form, flat):
     parameters = {parameter.var().name: parameter for parameter, _ in met.values()}
     if len(parameters) != len(met):
         raise TraceError(f"{block.name}: two parameters have the same name")
-    whole = Symbol(entries)
-    used = set(whole.list_inputs())
+    traced = Symbol(entries)
+    used = set(traced.list_inputs())
     parameters.update((name, CapturedArray(name, array)) for name, array in constants.items())
     parameters = {name: p for name, p in parameters.items() if name in used}
     if not used <= {*names, *parameters}:
@@ -137,4 +137,4 @@ def record_trace(block, form, flat):
             f"{block.name}: an array escaped from the body of a control-flow operator such as "
             "npx.foreach"
         )
-    return Trace(whole, out_form, names, parameters, form)
+    return Trace(traced, out_form, names, parameters, form)

@@ -161,10 +161,10 @@ def trace(block, form, count):
         raise TraceError(f"{block.name}: {error}") from error
     if not outputs or not all(isinstance(output, Symbol) for output in outputs):
         raise TraceError(f"{block.name}: not all outputs are symbols")
-    whole = outputs[0] if len(outputs) == 1 else symbol.Group(outputs)
+    traced = outputs[0] if len(outputs) == 1 else symbol.Group(outputs)
     known = {parameter.var().name: parameter for parameter in block.collect_params().values()}
-    used = {node.name for node in topological(whole._entries) if node.op is None}
+    used = {node.name for node in topological(traced._entries) if node.op is None}
     unknown = used - known.keys() - set(names)
     assert not unknown, f"{block.name}: unknown inputs of the graph: {', '.join(sorted(unknown))}"
     parameters = {name: known[name] for name in used if name in known}
-    return Trace(whole, out_form, names, parameters, form)
+    return Trace(traced, out_form, names, parameters, form)

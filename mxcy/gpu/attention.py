@@ -226,9 +226,9 @@ class _Call:
         self.matrices = values["outer"] * values["inner"]
         names = ("offset", "outer_step", "inner_step", "row", "mask_step")
         sizes = ("inner", "queries", "keys", "depth", "width")
-        whole = [number for name in names for number in values[name]]
-        whole += [values[name] for name in sizes]
-        self.plan = Numbers((float(number), None) for number in whole)
+        arguments = [number for name in names for number in values[name]]
+        arguments += [values[name] for name in sizes]
+        self.plan = Numbers((float(number), None) for number in arguments)
 
     def blocks(self, rows, columns):
         """Return the number of blocks for a result."""

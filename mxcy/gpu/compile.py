@@ -72,8 +72,8 @@ class Nvrtc:
             for name in instances:
                 library.nvrtcAddNameExpression(program, name.encode())
             words = [f"--gpu-architecture=sm_{architecture}", "--std=c++17", *options]
-            given = (ctypes.c_char_p * len(words))(*(word.encode() for word in words))
-            status = library.nvrtcCompileProgram(program, len(words), given)
+            arguments = (ctypes.c_char_p * len(words))(*(word.encode() for word in words))
+            status = library.nvrtcCompileProgram(program, len(words), arguments)
             log = self._read("ProgramLog", program).rstrip(b"\0").decode()
             if status:
                 raise MXNetError(f"the compiler rejects a CUDA source:\n{log}")

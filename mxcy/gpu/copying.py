@@ -129,23 +129,23 @@ def split(request):
     return _blocks(request, request.outs, request.ins[0], Output, Input, apart=True)
 
 
-def _blocks(request, parts, whole, part, all_, apart):
+def _blocks(request, parts, joined, part, all_, apart):
     if len(parts) > 4:  # one launch each
         return "it joins up to 4 arrays"
-    if _bits(whole) is None or any(one.dtype != whole.dtype for one in parts):
+    if _bits(joined) is None or any(one.dtype != joined.dtype for one in parts):
         return "copies elements of up to 8 bytes"
     rows, launches, offset = request.values["rows"], [], 0
-    if not rows or not whole.size:
+    if not rows or not joined.size:
         return launches
-    width = whole.size // rows
+    width = joined.size // rows
     for i, spec in enumerate(parts):
         own = spec.size // rows
         if own:
             near, far = ([own, 1], [width, 1])
             sides = (
-                ((all_(0), whole), (part(i), spec))
+                ((all_(0), joined), (part(i), spec))
                 if apart
-                else ((part(i), spec), (all_(0), whole))
+                else ((part(i), spec), (all_(0), joined))
             )
             steps = (far, near) if apart else (near, far)
             offsets = (offset, 0) if apart else (0, offset)

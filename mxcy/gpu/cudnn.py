@@ -225,12 +225,12 @@ def _graph(convolution, device_json):
 
 def _text(graph):
     """Extract the plan's text from the frontend's serialized graph."""
-    whole, mark = bytes(graph.serialize()), b"cudnn_backend_dataS"
-    at = whole.index(mark) + len(mark)
-    form = _LENGTHS[whole[at : at + 1]]
-    (length,) = struct.unpack_from(form, whole, at + 1)
+    content, mark = bytes(graph.serialize()), b"cudnn_backend_dataS"
+    at = content.index(mark) + len(mark)
+    form = _LENGTHS[content[at : at + 1]]
+    (length,) = struct.unpack_from(form, content, at + 1)
     first = at + 1 + struct.calcsize(form)
-    return whole[first : first + length].decode()
+    return content[first : first + length].decode()
 
 
 def _unfit():

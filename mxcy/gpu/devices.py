@@ -17,8 +17,8 @@ __all__ = ["CudaDevices", "advice", "is_device", "offer"]
 
 def _without_cudnn():
     """Return why variables of cuDNN have no effect."""
-    found = importlib.util.find_spec("cudnn") is not None
-    return MISSING() or ("" if found else "cuDNN and its frontend for Python are not installed")
+    installed = importlib.util.find_spec("cudnn") is not None
+    return MISSING() or ("" if installed else "cuDNN and its frontend for Python are not installed")
 
 
 NO_CUDNN.ask = _without_cudnn
@@ -70,11 +70,11 @@ def advice(known, wanted, nvrtc):
             f"'mxcy[cuda{major}]' (MXNET_CUDA_LIB_CHECKING=0 silences this)"
         )
         return
-    found = re.match(r"nvrtc (\d+)", nvrtc.version)
-    if found and int(found[1]) > major:
+    version = re.match(r"nvrtc (\d+)", nvrtc.version)
+    if version and int(version[1]) > major:
         yield (
-            f"NVRTC is for CUDA {found[1]}, but the driver supports CUDA {major} only: pip install "
-            f"'mxcy[cuda{major}]' (MXNET_CUDA_LIB_CHECKING=0 silences this)"
+            f"NVRTC is for CUDA {version[1]}, but the driver supports CUDA {major} only: pip "
+            f"install 'mxcy[cuda{major}]' (MXNET_CUDA_LIB_CHECKING=0 silences this)"
         )
 
 

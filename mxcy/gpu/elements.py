@@ -60,7 +60,7 @@ def write(array, key, value):
         if Ellipsis not in key:
             key = (*key, Ellipsis)
         target = _alike(array, array.held_view()[key])
-        # As in NumPy, leading axes of extent 1 are ignored.
+        # As in NumPy, leading axes of size 1 are ignored.
         extra = values.ndim - target.ndim
         if extra > 0 and values.shape[:extra] == (1,) * extra:
             values = values.reshape(values.shape[extra:])

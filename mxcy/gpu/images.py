@@ -194,10 +194,10 @@ def enlarge(request):
     (out,), is_sum, first, launches = request.outs, request.values["sum"], 0, []
     if len(request.ins) > _MOST_INPUTS or 0 in out.shape:
         return f"takes up to {_MOST_INPUTS} images"
-    images, channels, high, wide = out.shape
+    images, channels, height, width = out.shape
     for number, spec in enumerate(request.ins):
-        n = images * spec.shape[1] * high * wide
-        sizes = spec.shape[1], high, wide, high // spec.shape[2], channels, first
+        n = images * spec.shape[1] * height * width
+        sizes = spec.shape[1], height, width, height // spec.shape[2], channels, first
         arguments = [Input(number), Output(0), I64(n), *map(I64, sizes)]
         arguments.append(I64(int(is_sum and number > 0)))
         launches.append(Launch(_text(request, _SQUARES), "enlarge", spread(n), arguments))
@@ -209,8 +209,8 @@ def enlarge(request):
 def shrink(request):
     """Gradient of nearest-neighbour upsampling: sums over blocks of pixels."""
     (image,), (out,) = request.ins, request.outs
-    high, wide = out.shape[2:]
-    sizes = high, wide, image.shape[2] // max(high, 1)
+    height, width = out.shape[2:]
+    sizes = height, width, image.shape[2] // max(height, 1)
     arguments = [Input(0), Output(0), I64(out.size), *map(I64, sizes)]
     text = _text(request, _SQUARES)
     return _refusal(request) or [Launch(text, "shrink", spread(out.size), arguments)]

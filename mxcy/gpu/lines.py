@@ -224,15 +224,15 @@ def _offsets(ndim, first_reduced):
     return " ".join(sides[False]), " ".join(sides[True])
 
 
-def _reduction(request, wide, threads):
+def _reduction(request, accumulator, threads):
     ndim = request.values["ndim"]
     neutral, element, join, result = _REDUCTIONS[request.name]
-    least, most = _LIMITS[wide == "double"]
+    least, most = _LIMITS[accumulator == "double"]
     neutral = {"LEAST": least, "MOST": most}.get(neutral, neutral)
     kept, reduced = _offsets(ndim, request.values["first_reduced"])
     shapes = "".join(f", Long shape{d}" for d in range(ndim))
     many = threads > 1
-    return f"""{elements()}typedef {wide} W;
+    return f"""{elements()}typedef {accumulator} W;
 {_JOIN if many else ""}
 __device__ inline W element(W x) {{ return {element}; }}
 __device__ inline W finish(W w, Long reduced) {{ return {result}; }}
@@ -263,9 +263,9 @@ def reduce(request):
     """Reduction over some dimensions."""
     data, out, ndim = request.ins[0], request.outs[0], request.values["ndim"]
     if data.dtype in _FLOATS and out.dtype in _FLOATS:
-        wide = "double"
+        accumulator = "double"
     elif data.dtype in _WHOLE and out.dtype in _WHOLE and request.name in ("sum", "max", "min"):
-        wide = "Long"
+        accumulator = "Long"
     else:
         return "does not support this dtype"
     if ndim > 8 or not ndim:
@@ -276,7 +276,7 @@ def reduce(request):
     threads = _THREADS if length >= _SHORT else 1
     grid = (max(1, min(lines, 65535)),) if threads > 1 else spread(lines)
     arguments = [Input(0), Output(0), I64(lines), I64(length), *map(I64, shape)]
-    return [Launch(_reduction(request, wide, threads), "reduce", grid, arguments)]
+    return [Launch(_reduction(request, accumulator, threads), "reduce", grid, arguments)]
 
 
 @kernel("softmax_length")

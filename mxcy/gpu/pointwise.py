@@ -52,8 +52,8 @@ def elements():
 @functools.cache
 def _lines():
     """Return name -> (macro, set of dtypes) of the lines of elemwise.def."""
-    found = re.findall(r"^(MX_\w+)\((\w+), (\w+),", driver.lines(), re.MULTILINE)
-    return {name: (macro, types) for macro, name, types in found}
+    lines = re.findall(r"^(MX_\w+)\((\w+), (\w+),", driver.lines(), re.MULTILINE)
+    return {name: (macro, types) for macro, name, types in lines}
 
 
 @functools.cache
@@ -89,11 +89,13 @@ def _place(number, form, index):
     return " + ".join(loops)
 
 
-def _body(inputs, outputs, computed, steps, results, index, wide):
+def _body(inputs, outputs, computed, steps, results, index, vectorized):
     """Return the statements for one position: k of a run, or `index`."""
     lines = []
     for i, (_, form, truth) in enumerate(inputs):
-        element = f"a{i}.x[k]" if wide and form == "each" else f"in{i}[{_place(i, form, index)}]"
+        element = (
+            f"a{i}.x[k]" if vectorized and form == "each" else f"in{i}[{_place(i, form, index)}]"
+        )
         lines.append(
             f"const {computed} v{i} = read({element}) != 0;"
             if truth
@@ -101,7 +103,7 @@ def _body(inputs, outputs, computed, steps, results, index, wide):
         )
     lines += [f"const {computed} {name} = {text};" for name, text in steps]
     for i, (type_, value) in enumerate(zip(outputs, results, strict=True)):
-        target = f"b{i}.x[k]" if wide else f"out{i}[{index}]"
+        target = f"b{i}.x[k]" if vectorized else f"out{i}[{index}]"
         lines.append(f"{target} = cast<{type_}>({value});")
     return "\n      ".join(lines)
 
@@ -133,7 +135,7 @@ def _text(inputs, outputs, computed, steps, results, numbers, integer, width):
     head, locals_ = _parameters(inputs, outputs, computed, numbers, integer)
     start = f"({integer})blockIdx.x * blockDim.x + threadIdx.x"
     step = f"({integer})gridDim.x * blockDim.x"
-    plain = _body(inputs, outputs, computed, steps, results, "p", wide=False)
+    plain = _body(inputs, outputs, computed, steps, results, "p", vectorized=False)
     text = f"""
 extern "C" __global__ void __launch_bounds__(256, 4) program({head}) {{
   {locals_}
@@ -153,7 +155,7 @@ extern "C" __global__ void __launch_bounds__(256, 4) program({head}) {{
     stores = "\n    ".join(
         f"*(Run<{type_}, {width}>*)(out{i} + p) = b{i};" for i, type_ in enumerate(outputs)
     )
-    inner = _body(inputs, outputs, computed, steps, results, "(p + k)", wide=True)
+    inner = _body(inputs, outputs, computed, steps, results, "(p + k)", vectorized=True)
     return f"""{text}
 extern "C" __global__ void __launch_bounds__(256, 4) program_wide({head}) {{
   {locals_}
@@ -324,9 +326,9 @@ def cast(request):
     kinds = {spec.dtype for spec in (data, out)}
     if not kinds <= set(TYPES):
         return "does not support complex dtypes"
-    whole = "Long" if data.dtype != _CODES["uint64"] else TYPES[data.dtype]
+    integer = "Long" if data.dtype != _CODES["uint64"] else TYPES[data.dtype]
     computed = {_CODES["float64"]: "double"}.get(
-        data.dtype, "float" if data.dtype in _REALS else whole
+        data.dtype, "float" if data.dtype in _REALS else integer
     )
     return [pointwise_launch([data], [out], computed, [], ["v0"], ["each"], [])]
 

@@ -147,9 +147,9 @@ def gemm(request):
     transposed, has_base = (values["transpose_a"], values["transpose_b"]), len(request.ins) > 2
     if not request.dynamic and not (has_base and request.ins[2].size != values["batch"] * m * n):
         beta = values["beta"] if has_base else 0.0
-        found = product(request, (values["batch"], m, n, k), transposed, values["alpha"], beta)
-        if found:
-            return found
+        launches = product(request, (values["batch"], m, n, k), transposed, values["alpha"], beta)
+        if launches:
+            return launches
     left = "k * rows + m" if values["transpose_a"] else "m * depth + k"
     right = "n * depth + k" if values["transpose_b"] else "k * columns + n"
     place = "(z * rows + m) * columns + n"
@@ -172,9 +172,9 @@ def fully_connected(request):
     values = request.values
     has_bias = len(request.ins) > 2
     extents = 1, values["rows"], values["hidden"], values["depth"]
-    found = product(request, extents, (0, 1), beta=float(has_bias), adds_row=has_bias)
-    if found:
-        return found
+    launches = product(request, extents, (0, 1), beta=float(has_bias), adds_row=has_bias)
+    if launches:
+        return launches
     bias = " + cast<T>(third[n])" if len(request.ins) > 2 else ""
     return _product(
         request,
@@ -190,8 +190,8 @@ def fully_connected(request):
 @kernel("strided_dot")
 def strided(request):
     """Products of strided matrices, written into a copy of an array."""
-    if found := strided_products(request):
-        return found
+    if launches := strided_products(request):
+        return launches
     values, (out,) = request.values, request.outs
     arrays = [("first", "second")[values[side]] for side in ("lhs", "rhs")]
     places = ["k * row0 + m" if values["transpose_lhs"] else "m * row0 + k"]
@@ -202,7 +202,7 @@ def strided(request):
     for name, field in (("offset", "offset"), ("outer", "outer_step"), ("inner", "inner_step")):
         names += [(f"{name}{i}", values[field][i]) for i in range(3)]
     names += [(f"row{i}", values["row"][i]) for i in range(3)]
-    found = _product(
+    launches = _product(
         request,
         (values["m"], values["n"], values["k"]),
         values["outer"] * values["inner"],
@@ -213,9 +213,9 @@ def strided(request):
         [("scale", request.number("scale"))],
         (values["transpose_lhs"], values["transpose_rhs"]),
     )
-    if isinstance(found, str) or not (values["base"] or values["clear"]):
-        return found
-    return [copy_all(request.ins[2], out, 2) if values["base"] else clear_all(out), *found]
+    if isinstance(launches, str) or not (values["base"] or values["clear"]):
+        return launches
+    return [copy_all(request.ins[2], out, 2) if values["base"] else clear_all(out), *launches]
 
 
 _FIELDS = ("source", "target", "kernel", "stride", "dilate", "pad")
@@ -254,9 +254,9 @@ def _gathered(array, k, n):
 @kernel("conv_im2col")
 def convolution(request):
     """Convolution: filters times windows of the data, per group."""
-    found = planned(request, "fwd")
-    if found:
-        return found
+    launches = planned(request, "fwd")
+    if launches:
+        return launches
     values = request.values
     kernel_size, target = _volume(values["kernel"]), _volume(values["target"])
     bias = " + cast<T>(third[z * filters + m])" if len(request.ins) > 2 else ""
@@ -276,9 +276,9 @@ def convolution(request):
 @kernel("conv_im2col_data")
 def of_data(request):
     """Gradient of the data, or transposed convolution: gathers from the windows of each element."""
-    found = planned(request, "dgrad")
-    if found:
-        return found
+    launches = planned(request, "dgrad")
+    if launches:
+        return launches
     values = request.values
     kernel_size, source = _volume(values["kernel"]), _volume(values["source"])
     bias = " + cast<T>(third[z * channels + m])" if len(request.ins) > 2 else ""
@@ -305,9 +305,9 @@ def of_data(request):
 @kernel("conv_im2col_weight")
 def of_weight(request):
     """Gradient of the weight: output gradients times windows of the data."""
-    found = planned(request, "wgrad")
-    if found:
-        return found
+    launches = planned(request, "wgrad")
+    if launches:
+        return launches
     values = request.values
     kernel_size, target = _volume(values["kernel"]), _volume(values["target"])
     positions = _count("target")

@@ -183,8 +183,8 @@ def _launches(text, grid, arguments, name="draw", dropout=False):
 
 
 def _computed(name, out):
-    wide = "binomial" in name or name == "poisson" or out.dtype == _CODES["float64"]
-    return "double" if wide else "float"
+    double = "binomial" in name or name == "poisson" or out.dtype == _CODES["float64"]
+    return "double" if double else "float"
 
 
 def _numbers(request, fields):
@@ -233,7 +233,7 @@ def _of_arrays(request):
     if any(spec.dtype not in (*_REAL, *_WHOLE) for spec in (*ins, out)):
         return "requires real dtypes"
     noise, sample, slope, fits, needs = _OF_NOISE[request.name.partition("_")[2]]
-    wide = any(spec.dtype == _CODES["float64"] for spec in (*ins, out))
+    double = any(spec.dtype == _CODES["float64"] for spec in (*ins, out))
     ndim = len(out.shape)
     steps = [_broadcast_steps(spec.shape, ndim) for spec in ins]
     names = [f"extent{d}" for d in range(ndim)]
@@ -242,8 +242,8 @@ def _of_arrays(request):
     for d in reversed(range(ndim)):
         moves = "".join(f"at{i} += q % extent{d} * step{i}_{d}; " for i in range(len(ins)))
         places += f"{moves}q /= extent{d};\n    "
-    given = iter(f"cast<T>(in{i}[at{i}])" for i in range(len(ins)))
-    numbers = [next(given) if values["arrays"] & 1 << i else None for i in range(2)]
+    inputs = iter(f"cast<T>(in{i}[at{i}])" for i in range(len(ins)))
+    numbers = [next(inputs) if values["arrays"] & 1 << i else None for i in range(2)]
     body = _ARRAYS.format(
         inputs="".join(f"const {TYPES[s.dtype]}* in{i}, " for i, s in enumerate(ins)),
         extents="".join(f", Long {name}" for name in names),
@@ -259,7 +259,7 @@ def _of_arrays(request):
     arguments = [*map(Input, range(len(ins))), Output(0), Output(1) if slopes else I64(0), alarm]
     arguments += [I64(out.size), *(F64(*request.number(name)) for name in ("first", "second"))]
     arguments += map(I64, (*out.shape, *sum(steps, [])))
-    text = _text("double" if wide else "float", out, text_of("alarms.cuh") + body)
+    text = _text("double" if double else "float", out, text_of("alarms.cuh") + body)
     return _launches(text, spread(out.size), arguments)
 
 
@@ -333,7 +333,7 @@ def dropout(request):
         return "requires a floating-point dtype"
     if p == 0:
         return [copy_all(data, out)]
-    whole = mask.size == data.size
+    full_mask = mask.size == data.size
     names = [f"{side}{d}" for side in ("extent", "step") for d in range(len(data.shape))]
     places = "".join(
         f"at += q % extent{d} * step{d}; q /= extent{d}; " for d in reversed(range(len(data.shape)))
@@ -341,9 +341,15 @@ def dropout(request):
     body = _DROPOUT.replace("{extents}", "".join(f", Long {name}" for name in names))
     computed = "double" if data.dtype == _CODES["float64"] else "float"
     text = _text(computed, out, f"typedef O S;\n{body.replace('{place}', places)}")
-    arguments = [Input(0), Output(0) if whole else I64(0), Output(1), I64(mask.size), F64(float(p))]
+    arguments = [
+        Input(0),
+        Output(0) if full_mask else I64(0),
+        Output(1),
+        I64(mask.size),
+        F64(float(p)),
+    ]
     launches = _launches(text, spread(mask.size, 4), arguments, "drop", dropout=True)
-    if not whole:
+    if not full_mask:
         steps, step = [], 1
         for extent in reversed(mask.shape):
             steps.append(0 if extent == 1 else step)

@@ -176,12 +176,12 @@ def _choose_anew(target, op, attrs, ins, names, tries):
 
 def _fastest(target, op, attrs, ins, accepted):
     """The winner of the trial, taken from the stored results if available."""
-    few = [_few_rows(op, spec) for spec in ins]
-    trials = [_Candidate(target, op, attrs, few, c.algo, c.tile) for c in accepted]
+    sample_specs = [_few_rows(op, spec) for spec in ins]
+    trials = [_Candidate(target, op, attrs, sample_specs, c.algo, c.tile) for c in accepted]
     trials = [trial for trial in trials if trial.refusal() is None]
     if not trials:
         return accepted[0]
-    key = _memory_key(op, attrs, few)
+    key = _memory_key(op, attrs, sample_specs)
     best = _remembered(target.memory.get(key), accepted)
     if best is None:
         times = _times(trials)
@@ -203,8 +203,8 @@ def _memory_key(op, attrs, ins):
     """The key of a trial's stored result; image sizes are rounded."""
     shapes = [tuple(map(_about, spec.shape)) for spec in (ins[0], *ins[2:])]
     kept = {name: value for name, value in attrs.items() if name not in ("algo", "tile", "packed")}
-    narrow = f" {dtypes.name_of(ins[0].dtype)}" if ins[0].dtype == _BFLOAT else ""
-    return f"{op.name} {kept} {shapes}{narrow}"
+    suffix = f" {dtypes.name_of(ins[0].dtype)}" if ins[0].dtype == _BFLOAT else ""
+    return f"{op.name} {kept} {shapes}{suffix}"
 
 
 def _about(extent):

@@ -52,11 +52,11 @@ def partition(entries, backend, target, known=None, strict=True):
             raise MXNetError(message)
         warnings.warn(message, stacklevel=3)
         return entries
-    graph = whole = from_entries(entries)
+    graph = original = from_entries(entries)
     graph.specs = infer_partial(graph, known or {})
     for run in _PASSES:
         graph = run(graph, target)
-    rewritten = clone(entries) if graph is whole else to_entries(graph)
+    rewritten = clone(entries) if graph is original else to_entries(graph)
     kind, among_8_bits = _KINDS[backend.upper()]
     rewritten = chains.fuse(rewritten, kind, among_8_bits)
     return ranges.settle(rewritten, target.settings) if among_8_bits else rewritten

@@ -53,8 +53,8 @@ def _infer_body(graph, sources, known):
         if source is known_source:
             source.fill(name, inferred.shape, inferred.dtype)
         else:
-            whole = None if inferred.shape in (None, (1,)) else (-1, *inferred.shape)
-            source.fill(name, whole, inferred.dtype)
+            shape = None if inferred.shape in (None, (1,)) else (-1, *inferred.shape)
+            source.fill(name, shape, inferred.dtype)
     return [specs[number][index] for number, index in graph.outputs]
 
 

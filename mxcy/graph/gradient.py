@@ -10,7 +10,7 @@ __all__ = ["gradient", "HEAD"]
 HEAD = "__head_grad_"
 
 
-def gradient(graph, wrt, given=None, sum_cap=8, train=True, trace=None):
+def gradient(graph, wrt, has_head_grad=None, sum_cap=8, train=True, trace=None):
     """Append the backward pass of a graph.
 
     Parameters
@@ -19,7 +19,7 @@ def gradient(graph, wrt, given=None, sum_cap=8, train=True, trace=None):
         A graph with specs.
     wrt : list of int
         Numbers of the variables to differentiate with respect to.
-    given : list of bool, optional
+    has_head_grad : list of bool, optional
         For each output whether its gradient is an input: a variable named ``HEAD`` and the output's
         position. Otherwise it is ones, except for integer outputs.
     sum_cap : int
@@ -43,7 +43,7 @@ def gradient(graph, wrt, given=None, sum_cap=8, train=True, trace=None):
     heads = []
     for position, entry in enumerate(graph.outputs):
         spec = graph.spec(entry)
-        if given is None or given[position]:
+        if has_head_grad is None or has_head_grad[position]:
             heads.append(builder.variable(f"{HEAD}{position}", spec))
         else:
             heads.append(None)

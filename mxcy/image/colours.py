@@ -139,8 +139,8 @@ class HueJitterAug(Augmenter):
     def __call__(self, src):
         angle = random.uniform(-self.hue, self.hue) * math.pi
         cos, sin = math.cos(angle), math.sin(angle)
-        turn = np.array([[1.0, 0.0, 0.0], [0.0, cos, -sin], [0.0, sin, cos]])
-        return nd.dot(src, nd.array((self.ityiq @ turn @ self.tyiq).T))
+        rotation = np.array([[1.0, 0.0, 0.0], [0.0, cos, -sin], [0.0, sin, cos]])
+        return nd.dot(src, nd.array((self.ityiq @ rotation @ self.tyiq).T))
 
 
 class ColorJitterAug(RandomOrderAug):

@@ -71,11 +71,11 @@ def scale_down(src_size, size):
         Width and height.
     """
     width, height = size
-    wide, tall = src_size
-    if tall < height:
-        width, height = float(width * tall) / height, tall
-    if wide < width:
-        width, height = wide, float(height * wide) / width
+    source_width, source_height = src_size
+    if source_height < height:
+        width, height = float(width * source_height) / height, source_height
+    if source_width < width:
+        width, height = source_width, float(height * source_width) / width
     return int(width), int(height)
 
 

@@ -69,10 +69,10 @@ def _zoom(angles, height, width, zoom_in, zoom_out):
         return 1.0
     cos, sin = np.abs(np.cos(angles)), np.abs(np.sin(angles))
     # bounding box of the rotated image
-    wide, tall = width * cos + height * sin, width * sin + height * cos
+    box_width, box_height = width * cos + height * sin, width * sin + height * cos
     if zoom_out:
-        return np.maximum(wide / width, tall / height)[:, None]
-    return np.minimum(width / wide, height / tall)[:, None]
+        return np.maximum(box_width / width, box_height / height)[:, None]
+    return np.minimum(width / box_width, height / box_height)[:, None]
 
 
 def random_rotate(src, angle_limits, zoom_in=False, zoom_out=False):

@@ -20,8 +20,8 @@ def array_of(values, code, ctx=None):
     ctx : Context, optional
     """
     if code == dtypes.CODES["bfloat16"]:
-        wide = (values.astype(np.uint32) << 16).view(np.float32)
-        return nd_array(wide, ctx=ctx, dtype="float32").astype("bfloat16")
+        floats = (values.astype(np.uint32) << 16).view(np.float32)
+        return nd_array(floats, ctx=ctx, dtype="float32").astype("bfloat16")
     dtype = dtypes.DTYPES[code]
     values = values.astype(dtype, copy=False)
     if dtypes.is_complex(code):

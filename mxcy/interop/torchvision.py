@@ -73,11 +73,13 @@ def load_layers(net, state, ctx=None):
     MXNetError
         If a layer has another type or shape, or is missing; the message names both.
     """
-    theirs, ours = _torch_layers(state), _own_layers(net)
-    if len(theirs) != len(ours):
-        raise MXNetError(f"the network has {len(ours)} layers, the state dict {len(theirs)}")
+    torch_layers, own_layers = _torch_layers(state), _own_layers(net)
+    if len(torch_layers) != len(own_layers):
+        raise MXNetError(
+            f"the network has {len(own_layers)} layers, the state dict {len(torch_layers)}"
+        )
     ready = []
-    for (name, parts), layer in zip(theirs, ours, strict=True):
+    for (name, parts), layer in zip(torch_layers, own_layers, strict=True):
         ready += _matched(name, dict(parts), layer)
     for parameter, value in ready:  # all layers fit: load them
         parameter.shape = value.shape

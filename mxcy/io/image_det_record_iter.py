@@ -50,10 +50,10 @@ class _Work:
         pixels = self._augment(self._decode(content), label, draw)
         height, width = pixels.shape[:2]
         if (height, width) != planes.shape[1:]:
-            whole = np.zeros((*planes.shape[1:], *pixels.shape[2:]), np.uint8)
+            padded = np.zeros((*planes.shape[1:], *pixels.shape[2:]), np.uint8)
             part = pixels[: planes.shape[1], : planes.shape[2]]
-            whole[: part.shape[0], : part.shape[1]] = part
-            pixels = whole
+            padded[: part.shape[0], : part.shape[1]] = part
+            pixels = padded
         self._write(pixels, planes, draw)
         numbers = label.numbers()
         row = labels[place]

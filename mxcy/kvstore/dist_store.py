@@ -85,17 +85,17 @@ class DistStore(JobStore):
     def compress(self, compression):
         """Compress keys initialized from now on; all workers call it."""
         what = "set_gradient_compression()"
-        mine = [compression.type, compression.threshold]
+        own_settings = [compression.type, compression.threshold]
         if self.arriving:
-            settings = [self._inherited_compression, mine]
+            settings = [self._inherited_compression, own_settings]
         else:
             settings = self._progress.call(
-                collectives.gather_texts(self._progress.world, mine), what
+                collectives.gather_texts(self._progress.world, own_settings), what
             )
         if any(one != settings[0] for one in settings):
             raise MXNetError(f"{what}: the workers' settings differ: {settings}")
         self._compression = compression
-        self._compress(Levels(*mine))
+        self._compress(Levels(*own_settings))
 
     def _compress(self, levels):
         self._compressing = self._observed(job.new_exchange(CompressedAllReduce(levels)))

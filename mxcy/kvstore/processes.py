@@ -99,8 +99,12 @@ def size():
 def _here():
     """The ranks on this machine, and all machines ordered by their first rank."""
     hosts = _member.world.hosts
-    mine = hosts[_member.world.rank]
-    return [i for i, host in enumerate(hosts) if host == mine], list(dict.fromkeys(hosts)), mine
+    this_host = hosts[_member.world.rank]
+    return (
+        [i for i, host in enumerate(hosts) if host == this_host],
+        list(dict.fromkeys(hosts)),
+        this_host,
+    )
 
 
 def local_rank():
@@ -115,8 +119,8 @@ def local_size():
 
 def cross_rank():
     """Return the index of this process's machine."""
-    _, machines, mine = _here()
-    return machines.index(mine)
+    _, machines, this_host = _here()
+    return machines.index(this_host)
 
 
 def cross_size():
@@ -175,10 +179,10 @@ def _reduced(tensor, average, name, priority, prescale, postscale):
         yield channel.all_reduce(window(source).numpy_view(), window(target).numpy_view())
 
     _call(name, _terms(tensor), [source], [target], make_steps, priority)
-    whole = np.dtype(target.dtype).kind in "iu"
-    if average and whole:
+    integral = np.dtype(target.dtype).kind in "iu"
+    if average and integral:
         target = nd.floor(target.astype("float64") / size())
-    factor = postscale / (size() if average and not whole else 1)
+    factor = postscale / (size() if average and not integral else 1)
     return target if factor == 1.0 else target * factor
 
 

@@ -103,10 +103,10 @@ def _joined(states, served):
         return first
     length = served.shares[0][3]
     if served.by_rows and first.shape == (length, *served.shape[1:]):
-        whole = np.empty(served.shape, first.dtype)
+        joined = np.empty(served.shape, first.dtype)
         for i, state in enumerate(states):
-            whole[i :: len(states)] = state.asnumpy()
-        return nd.array(whole, dtype=whole.dtype)
+            joined[i :: len(states)] = state.asnumpy()
+        return nd.array(joined, dtype=joined.dtype)
     if not served.by_rows and first.shape == (length,):
         return nd.concat(*states, dim=0).reshape(served.shape)
     return first

@@ -192,15 +192,15 @@ class SharedUpdates:
             for place in others:
                 progress.messenger.ask(place, self._kind, [], on_done, "states of the optimizer")
 
-        mine = self._mine()
+        own_states = self._mine()
         if not others:
-            return [mine]
+            return [own_states]
         progress.submit(ask)
         over.wait()
         error = next((error for error, _ in answers if error), None)
         if error:
             raise MXNetError(error)
-        return [mine, *(pickle.loads(body.tobytes()) for _, body in answers)]
+        return [own_states, *(pickle.loads(body.tobytes()) for _, body in answers)]
 
 
 class _Done:

@@ -117,19 +117,19 @@ def _halves(part, links):
         return sum(links[device][i] for i in there) - sum(links[device][i] for i in here)
 
     while True:
-        ours, theirs, swaps, gains = list(left), list(right), [], [0]
+        first, second, swaps, gains = list(left), list(right), [], [0]
         for _ in right:
             free = itertools.product(
-                [i for i in ours if i in left], [i for i in theirs if i in right]
+                [i for i in first if i in left], [i for i in second if i in right]
             )
             gain, a, b = max(
                 (
-                    (pull(a, theirs, ours) + pull(b, ours, theirs) - 2 * links[a][b], a, b)
+                    (pull(a, second, first) + pull(b, first, second) - 2 * links[a][b], a, b)
                     for a, b in free
                 ),
-                key=lambda found: found[0],
+                key=lambda gain: gain[0],
             )
-            ours[ours.index(a)], theirs[theirs.index(b)] = b, a
+            first[first.index(a)], second[second.index(b)] = b, a
             swaps.append((a, b))
             gains.append(gains[-1] + gain)
         best = gains.index(max(gains))

@@ -38,8 +38,8 @@ def check_names_in_symbol(symbol, names, kind, strict):
         Whether to raise ValueError instead of warning.
     """
     if not hasattr(symbol, "list_arguments"):
-        made = "; mx.sym.load reads one from a file" if isinstance(symbol, str) else ""
-        raise TypeError(f"Module: symbol: expected a Symbol, got {type(symbol).__name__}{made}")
+        hint = "; mx.sym.load reads one from a file" if isinstance(symbol, str) else ""
+        raise TypeError(f"Module: symbol: expected a Symbol, got {type(symbol).__name__}{hint}")
     arguments = symbol.list_arguments()
     for name in names:
         if name in arguments:

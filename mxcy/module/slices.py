@@ -68,8 +68,8 @@ def split_batch(batch_size, work_load_list):
     ValueError
         If a part would be empty.
     """
-    whole = sum(work_load_list)
-    sizes = [round(load * batch_size / whole) for load in work_load_list]
+    total = sum(work_load_list)
+    sizes = [round(load * batch_size / total) for load in work_load_list]
     sizes[-1] += batch_size - sum(sizes)
     parts, end = [], 0
     for size in sizes:

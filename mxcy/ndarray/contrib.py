@@ -41,12 +41,12 @@ def rand_zipfian(true_classes, num_sampled, range_max, ctx=None):
         Expected counts of the true and the drawn classes, float64.
     """
     ctx = ctx or current_context()
-    whole = math.log(range_max + 1)
+    log_range = math.log(range_max + 1)
 
     def expected(classes):
-        return ((classes + 2.0) / (classes + 1.0)).log() / whole * num_sampled
+        return ((classes + 2.0) / (classes + 1.0)).log() / log_range * num_sampled
 
-    drawn = uniform(0, whole, shape=(num_sampled,), dtype="float64", ctx=ctx)
+    drawn = uniform(0, log_range, shape=(num_sampled,), dtype="float64", ctx=ctx)
     samples = (drawn.exp() - 1).astype("int64") % range_max
     true = true_classes.as_in_context(ctx).astype("float64")
     return samples, expected(true), expected(samples.astype("float64"))

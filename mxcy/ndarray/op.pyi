@@ -351,11 +351,11 @@ def broadcast_add(lhs: NDArray, rhs: NDArray, out: _Out = None, name: str | None
 def broadcast_axes(
     data: NDArray, axis: _Shape = (), size: _Shape = (), out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """Broadcast the dimensions `axis` (of extent 1, non-negative) to the extents `size`."""
+    """Broadcast the dimensions `axis` (of size 1, non-negative) to the extents `size`."""
 def broadcast_axis(
     data: NDArray, axis: _Shape = (), size: _Shape = (), out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """Broadcast the dimensions `axis` (of extent 1, non-negative) to the extents `size`."""
+    """Broadcast the dimensions `axis` (of size 1, non-negative) to the extents `size`."""
 def broadcast_div(lhs: NDArray, rhs: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
     """Elementwise quotient; integers are truncated towards zero. Shapes are broadcast."""
 def broadcast_equal(
@@ -432,7 +432,7 @@ def broadcast_sub(lhs: NDArray, rhs: NDArray, out: _Out = None, name: str | None
 def broadcast_to(
     data: NDArray, shape: _Shape = (), out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """Broadcast dimensions of extent 1 to `shape`, of equal rank; 0 keeps an extent."""
+    """Broadcast dimensions of size 1 to `shape`, of equal rank; 0 keeps an extent."""
 def cast(data: NDArray, dtype: _DType = ..., out: _Out = None, name: str | None = None) -> NDArray:
     """Cast to another dtype; floats are truncated to integers towards zero."""
 def cast_storage(
@@ -520,7 +520,7 @@ def exp(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
 def expand_dims(
     data: NDArray, axis: int = ..., out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """Insert a dimension of extent 1 at position `axis`, counted from the end when negative."""
+    """Insert a dimension of size 1 at position `axis`, counted from the end when negative."""
 def expm1(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
     """exp(x) - 1, accurate for small x."""
 def fill_element_0index(
@@ -1144,7 +1144,7 @@ def square(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
 def squeeze(
     data: NDArray, axis: _Shape | None = None, out: _Out = None, name: str | None = None,
 ) -> NDArray:
-    """Remove dimensions of extent 1: all of them, or those listed in `axis`."""
+    """Remove dimensions of size 1: all of them, or those listed in `axis`."""
 def stack(
     *data: NDArray, axis: int = 0, num_args: int = ..., out: _Out = None, name: str | None = None,
 ) -> NDArray:

@@ -67,11 +67,11 @@ def _transformed(kind, name, a, s, axes, norm, out):
             raise onp.exceptions.AxisError(axis, array.ndim)
     if s is not None and len(s) != len(axes):
         raise ValueError(f"{name}: s {s} and axes {axes} differ in length")
-    whole = [array.shape[axis] for axis in axes]
-    points = whole if s is None else [_points(n, name) for n in s]
-    points = [extent if n == -1 else n for n, extent in zip(points, whole, strict=True)]
+    sizes = [array.shape[axis] for axis in axes]
+    points = sizes if s is None else [_points(n, name) for n in s]
+    points = [extent if n == -1 else n for n, extent in zip(points, sizes, strict=True)]
     if kind == "irfft" and s is None:
-        points[-1] = 2 * (whole[-1] - 1)
+        points[-1] = 2 * (sizes[-1] - 1)
     if min(points) < 1:
         raise ValueError(f"{name}: there are no data points in an array of shape {array.shape}")
     if kind == "rfft" and array.dtype.kind == "c":

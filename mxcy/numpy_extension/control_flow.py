@@ -62,7 +62,7 @@ def while_loop(cond, func, loop_vars, max_iterations=None, name="while_loop"):
     Returns
     -------
     outputs : nested list of ndarray
-        Outputs of all steps, stacked along a new first axis of extent `max_iterations` and padded
+        Outputs of all steps, stacked along a new first axis of size `max_iterations` and padded
         with zeros. If there is no step, `func` is called once to determine shapes.
     loop_vars : ndarray or list of ndarray
         Loop variables after the last step.

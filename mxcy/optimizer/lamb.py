@@ -82,9 +82,9 @@ class LAMB(Optimizer):
     def _apply(self, weight, grad, state, lr, wd, count):
         kind = "float64" if weight.dtype == np.float64 else "float32"  # float16 is too imprecise
         stored = (weight, *state)
-        wide = [array.astype(kind, copy=False) for array in stored]
-        self._change(*wide, grad.astype(kind, copy=False), lr, wd, count)
-        for array, changed in zip(stored, wide, strict=True):
+        masters = [array.astype(kind, copy=False) for array in stored]
+        self._change(*masters, grad.astype(kind, copy=False), lr, wd, count)
+        for array, changed in zip(stored, masters, strict=True):
             if changed is not array:
                 array[:] = changed
 

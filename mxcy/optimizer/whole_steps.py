@@ -114,8 +114,8 @@ class Together:
         self._inputs = None
         if columns is not None:
             self._kinds = len(columns) - self._mixed
-            turns = zip(weights, grads, *columns, strict=True)
-            self._inputs = [array for turn in turns for array in turn]
+            by_weight = zip(weights, grads, *columns, strict=True)
+            self._inputs = [array for arrays in by_weight for array in arrays]
 
     def _state_columns(self, states):
         """The states by kind, with float32 master weights last; None for inconsistent ones."""
@@ -151,20 +151,20 @@ class Together:
         if self._inputs is None:
             return False
         optimizer = self._optimizer
-        whole = optimizer._whole_step(self._indices, self._kinds)
-        if whole is None:
+        prepared = optimizer._whole_step(self._indices, self._kinds)
+        if prepared is None:
             return False
-        if whole.rates != self._given_rates:
+        if prepared.rates != self._given_rates:
             context = self._weights[0].context
-            rates = np.ravel(whole.rates).astype("float32")  # rounded as for single weights
+            rates = np.ravel(prepared.rates).astype("float32")  # rounded as for single weights
             self._rates = nd.array(rates, ctx=context, dtype="float64")
-            self._given_rates = whole.rates
-        getattr(nd._internal, whole.name.format("mp_" if self._mixed else ""))(
+            self._given_rates = prepared.rates
+        getattr(nd._internal, prepared.name.format("mp_" if self._mixed else ""))(
             *self._inputs,
             self._rates,
             out=self._weights,
             num_weights=len(self._weights),
-            **whole.arguments,
+            **prepared.arguments,
             **optimizer._operator_arguments(),
         )
         return True

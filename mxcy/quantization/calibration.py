@@ -69,17 +69,17 @@ class _Bound:
                     entries.append((node, index))
         self._executor = None
         if entries:
-            whole = Symbol(entries)
-            shapes = {n: s for n, s in self._shapes.items() if n in whole.list_inputs()}
+            outputs = Symbol(entries)
+            shapes = {n: s for n, s in self._shapes.items() if n in outputs.list_inputs()}
             values = {n: a.as_nd_ndarray() for n, a in parameters.items()}
-            missing = set(whole.list_inputs()) - values.keys() - shapes.keys()
+            missing = set(outputs.list_inputs()) - values.keys() - shapes.keys()
             missing -= {name for name in missing if name.endswith("label")}
             if missing:
                 raise MXNetError(
                     f"calibration: no values for {', '.join(sorted(missing))}; expected them in "
                     f"the parameters or the data ({', '.join(batch)})"
                 )
-            self._executor = whole.simple_bind(ctx, grad_req="null", **shapes)
+            self._executor = outputs.simple_bind(ctx, grad_req="null", **shapes)
             self._executor.copy_params_from(values, values, allow_extra_params=True)
 
     def fits(self, batch):

@@ -126,8 +126,8 @@ def float_layers(sym, qsym, finish, values, batches, ctx, tolerance, logger=None
         return []
     layers = _layers(sym, qsym)
     names = {node.name for node in layers}
-    few = max(1, _EXAMPLES // max(1, *(len(a) for a in batches[0].values())))
-    harms = {name: error(names - {name}, few) for name in sorted(names)}
+    count = max(1, _EXAMPLES // max(1, *(len(a) for a in batches[0].values())))
+    harms = {name: error(names - {name}, count) for name in sorted(names)}
     works = _works(layers, values, batches[0])
     order = sorted(sorted(names), key=lambda name: -(harms[name] ** 2) / works[name])
     enough, least = len(order), 0
@@ -157,11 +157,11 @@ def _layers(sym, qsym):
 
 def _works(layers, values, batch):
     """Return the estimated cost of each layer in float, by name."""
-    whole = Symbol([(node, 0) for node in layers])
-    inputs = set(whole.list_inputs())
+    outputs = Symbol([(node, 0) for node in layers])
+    inputs = set(outputs.list_inputs())
     shapes = {name: array.shape for name, array in batch.items() if name in inputs}
     works = {}
-    for node, shape in zip(layers, whole.infer_shape(**shapes)[1], strict=True):
+    for node, shape in zip(layers, outputs.infer_shape(**shapes)[1], strict=True):
         weights = [values[source.name] for source, _ in node.inputs if source.name in values]
         products = max((weight.size // max(1, len(weight)) for weight in weights), default=1)
         works[node.name] = math.prod(shape) * (products + _TRAFFIC) or 1

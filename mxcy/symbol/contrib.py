@@ -62,12 +62,12 @@ def rand_zipfian(true_classes, num_sampled, range_max):
         Expected counts of the true and the drawn classes, float64.
     """
     assert isinstance(true_classes, Symbol), f"unexpected type {type(true_classes)}"
-    whole = math.log(range_max + 1)
+    log_range = math.log(range_max + 1)
 
     def expected(classes):
-        probability = ((classes + 2.0) / (classes + 1.0)).log() / whole
+        probability = ((classes + 2.0) / (classes + 1.0)).log() / log_range
         return probability * num_sampled
 
-    drawn = uniform(0, whole, shape=(num_sampled,), dtype="float64")
+    drawn = uniform(0, log_range, shape=(num_sampled,), dtype="float64")
     samples = (drawn.exp() - 1).astype("int64") % range_max
     return samples, expected(true_classes.astype("float64")), expected(samples.astype("float64"))

@@ -405,12 +405,12 @@ def broadcast_axes(
     data: Symbol | None = None, axis: _Shape = (), size: _Shape = (), name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Broadcast the dimensions `axis` (of extent 1, non-negative) to the extents `size`."""
+    """Broadcast the dimensions `axis` (of size 1, non-negative) to the extents `size`."""
 def broadcast_axis(
     data: Symbol | None = None, axis: _Shape = (), size: _Shape = (), name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Broadcast the dimensions `axis` (of extent 1, non-negative) to the extents `size`."""
+    """Broadcast the dimensions `axis` (of size 1, non-negative) to the extents `size`."""
 def broadcast_div(
     lhs: Symbol | None = None, rhs: Symbol | None = None, name: str | None = None,
     attr: dict[str, str] | None = None,
@@ -515,7 +515,7 @@ def broadcast_to(
     data: Symbol | None = None, shape: _Shape = (), name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Broadcast dimensions of extent 1 to `shape`, of equal rank; 0 keeps an extent."""
+    """Broadcast dimensions of size 1 to `shape`, of equal rank; 0 keeps an extent."""
 def cast(
     data: Symbol | None = None, dtype: _DType = ..., name: str | None = None,
     attr: dict[str, str] | None = None,
@@ -641,7 +641,7 @@ def expand_dims(
     data: Symbol | None = None, axis: int = ..., name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Insert a dimension of extent 1 at position `axis`, counted from the end when negative."""
+    """Insert a dimension of size 1 at position `axis`, counted from the end when negative."""
 def expm1(
     data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
@@ -1393,7 +1393,7 @@ def squeeze(
     data: Symbol | None = None, axis: _Shape | None = None, name: str | None = None,
     attr: dict[str, str] | None = None,
 ) -> Symbol:
-    """Remove dimensions of extent 1: all of them, or those listed in `axis`."""
+    """Remove dimensions of size 1: all of them, or those listed in `axis`."""
 def stack(
     *data: Symbol, axis: int = 0, num_args: int = ..., name: str | None = None,
     attr: dict[str, str] | None = None,

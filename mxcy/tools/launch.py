@@ -99,8 +99,8 @@ def _pair(text):
 
 def _mpiexec(engine):
     """Find mpiexec, first next to this Python; return its path and library."""
-    beside = Path(sys.executable).parent / "mpiexec"
-    path = str(beside) if beside.exists() else "mpiexec"
+    candidate = Path(sys.executable).parent / "mpiexec"
+    path = str(candidate) if candidate.exists() else "mpiexec"
     try:
         done = subprocess.run([path, "--version"], capture_output=True, text=True, timeout=30)
     except OSError:

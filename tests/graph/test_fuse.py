@@ -115,7 +115,7 @@ def test_types_part_groups():
 def test_the_border_of_the_forward_pass_is_kept():
     b, F, x = start(train=True)
     graph = b.finish([F.sin(F.exp(F.tanh(x))).entry])
-    training = gradient(graph, [x.entry[0]], given=[False])
+    training = gradient(graph, [x.entry[0]], has_head_grad=[False])
     fused_graph = fused(training)
     assert fused_graph.forward < len(fused_graph.nodes)
     forward = {n.name for n in graph.nodes}

@@ -64,7 +64,7 @@ def chain(count, operators):
 
 def training_graph(entry):
     graph = expand(infer(from_entries([entry], train=True), {"x": spec(4, 4)}))
-    return gradient(graph, [0], given=[False])
+    return gradient(graph, [0], has_head_grad=[False])
 
 
 @pytest.mark.parametrize("training", [False, True])

@@ -26,7 +26,7 @@ def size(graph):
 def trained(b, out):
     graph = b.finish([out])
     wanted = [n for n in graph.variables() if "moving" not in graph.nodes[n].name]
-    return gradient(graph, wanted, given=[False])
+    return gradient(graph, wanted, has_head_grad=[False])
 
 
 def copies(graph):
@@ -80,7 +80,7 @@ def test_resnet_50_needs_much_less(settings, share):
     graph = resnet50(32, train=True)
     learnt = ("weight", "bias", "gamma", "beta")
     wanted = [n for n in graph.variables() if graph.nodes[n].name.startswith(learnt)]
-    training = gradient(graph, wanted, given=[False])
+    training = gradient(graph, wanted, has_head_grad=[False])
     rewritten = mirror.run(training, target(**settings))
     assert size(rewritten) <= share * size(training)
     assert size(fuse.run(rewritten, target())) <= size(rewritten)
@@ -120,7 +120,7 @@ def test_recomputing_relu_after_dense_layers_gains_nothing():
 def test_plans_never_grow(seed):
     rng = random.Random(seed)
     graph = random_graph(rng, 20)
-    graph = gradient(graph, graph.variables(), given=[False] * len(graph.outputs))
+    graph = gradient(graph, graph.variables(), has_head_grad=[False] * len(graph.outputs))
     plain = size(graph)
     mirrored = mirror.run(graph, target(**MIRROR))
     everything = mirror.run(graph, target(**OPT))

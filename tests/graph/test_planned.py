@@ -42,7 +42,7 @@ def run(graph, optimized=True, states=None):
 def test_random_graphs(seed, monkeypatch):
     rng = random.Random(1000 + seed)
     graph = random_graph(rng, rng.randrange(5, 30))
-    training = gradient(graph, graph.variables(), given=[False] * len(graph.outputs))
+    training = gradient(graph, graph.variables(), has_head_grad=[False] * len(graph.outputs))
     wanted = evaluate(training, values_for(training))[0]
     chosen = list(itertools.product(*SETTINGS.values()))
     for values in rng.sample(chosen, 4):
@@ -72,7 +72,7 @@ def test_small_and_empty_arrays(shape):
     b = Builder(train=True)
     F, x = b.values, b.value(b.variable("x", spec(*shape)))
     out = F.sin(F.exp(x * 2.0)) + F.square(x)
-    graph = gradient(b.finish([out.entry]), [x.entry[0]], given=[False])
+    graph = gradient(b.finish([out.entry]), [x.entry[0]], has_head_grad=[False])
     wanted = evaluate(graph, values_for(graph))[0]
     for got, want in zip(run(graph), wanted, strict=True):
         assert got.shape == shape

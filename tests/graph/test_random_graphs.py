@@ -20,7 +20,7 @@ GRAPHS = 200
 def training_graph(seed):
     rng = random.Random(seed)
     graph = random_graph(rng, rng.randrange(5, 25))
-    return graph, gradient(graph, graph.variables(), given=[False] * len(graph.outputs))
+    return graph, gradient(graph, graph.variables(), has_head_grad=[False] * len(graph.outputs))
 
 
 def results(graph):

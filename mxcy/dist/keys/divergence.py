@@ -29,17 +29,17 @@ def differences(channel, ranks, slots, digest, name):
     dict
         The error message of each slot whose values differ.
     """
-    mine = np.array([digest(slot.key) for slot in slots], np.int64)
+    digests = np.array([digest(slot.key) for slot in slots], np.int64)
     extremes = np.empty(2 * len(slots), np.int64)
-    yield channel.all_reduce_min(np.concatenate([mine, -mine]), extremes)
+    yield channel.all_reduce_min(np.concatenate([digests, -digests]), extremes)
     least, most = extremes[: len(slots)], -extremes[len(slots) :]
     if (least == most).all():
         return {}
     everybody = np.empty(ranks * len(slots), np.int64)
-    yield channel.all_gather(mine, everybody)
+    yield channel.all_gather(digests, everybody)
     texts = {}
-    for slot, digests in zip(slots, everybody.reshape(ranks, -1).T.tolist(), strict=True):
-        others = [name(rank) for rank in range(ranks) if digests[rank] != digests[0]]
+    for slot, of_ranks in zip(slots, everybody.reshape(ranks, -1).T.tolist(), strict=True):
+        others = [name(rank) for rank in range(ranks) if of_ranks[rank] != of_ranks[0]]
         if others:
             texts[slot] = (
                 f"before round {slot.rounds + 1}, the value of key {slot.key!r} in "

@@ -92,10 +92,10 @@ class Exchange:
         world = self._progress.world
         self._entering = True
         try:
-            mine = [
+            layout = [
                 [key, list(array.shape), array.dtype.str, key in still] for key, array in entries
             ]
-            lists = yield from collectives.gather_texts(world, [mine, not self.unplaced])
+            lists = yield from collectives.gather_texts(world, [layout, not self.unplaced])
             if any(sealed for _, sealed in lists):
                 self.seal()
             compare_keys([keys for keys, _ in lists])

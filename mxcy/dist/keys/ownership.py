@@ -37,9 +37,9 @@ class Ownership:
     def __init__(self, slots, size):
         self._slots, self._starts = slots, [slot.span.start for slot in slots]
         self._size, self._of_all = size, None
-        whole = slots[-1].span.stop
-        inner = [self._between_rows(whole * i // size) for i in range(1, size)]
-        self._cuts = [0, *inner, whole]
+        length = slots[-1].span.stop
+        inner = [self._between_rows(length * i // size) for i in range(1, size)]
+        self._cuts = [0, *inner, length]
 
     def _between_rows(self, element):
         """The start of the row that contains an element."""

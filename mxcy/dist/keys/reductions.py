@@ -65,21 +65,21 @@ def _in_levels(channel, source, target):
     inside, between = channel.inside, channel.between
     pieces = []
     for begin in range(0, source.size, _PIECE):
-        whole = target[begin : begin + _PIECE]
-        lengths = [length for _, _, length in parts(whole.size, 0, inside.size, 0)]
+        piece = target[begin : begin + _PIECE]
+        lengths = [length for _, _, length in parts(piece.size, 0, inside.size, 0)]
         first = sum(lengths[: inside.rank])
-        mine = np.empty(lengths[inside.rank], source.dtype)
-        request = inside.reduce_scatter(source[begin : begin + _PIECE], mine, lengths)
-        pieces.append((whole, lengths, slice(first, first + mine.size), mine, request))
+        share = np.empty(lengths[inside.rank], source.dtype)
+        request = inside.reduce_scatter(source[begin : begin + _PIECE], share, lengths)
+        pieces.append((piece, lengths, slice(first, first + share.size), share, request))
     sums = []
-    for *_, mine, request in pieces:
+    for *_, share, request in pieces:
         yield request
-        sums.append(between.all_reduce(mine, mine))
+        sums.append(between.all_reduce(share, share))
     spread = []
-    for (whole, lengths, place, mine, _), request in zip(pieces, sums, strict=True):
+    for (piece, lengths, place, share, _), request in zip(pieces, sums, strict=True):
         yield request
-        whole[place] = mine
-        spread.append(inside.all_gather_v(None, whole, lengths))
+        piece[place] = share
+        spread.append(inside.all_gather_v(None, piece, lengths))
     for request in spread:
         now = yield request
     return now
@@ -109,12 +109,12 @@ class CompressedAllReduce(AllReduce):
         shares = parts(source.size, 0, channel.size, 0, levels.per_word)
         packed = [levels.pack(source[begin : begin + length]) for _, begin, length in shares]
         sent = [one.size for one in packed]
-        mine = shares[channel.rank][2]
-        taken = [levels.bytes_of(mine)] * channel.size
+        share = shares[channel.rank][2]
+        taken = [levels.bytes_of(share)] * channel.size
         words = np.empty(sum(taken), np.uint8)
         yield channel.all_to_all_v(np.concatenate(packed), sent, words, taken)
         ends = list(itertools.accumulate(taken))
-        total = levels.unpack(words[: ends[0]], mine)
+        total = levels.unpack(words[: ends[0]], share)
         for begin, end in itertools.pairwise(ends):
-            total += levels.unpack(words[begin:end], mine)
+            total += levels.unpack(words[begin:end], share)
         return (yield channel.all_gather_v(total, target, [length for _, _, length in shares]))

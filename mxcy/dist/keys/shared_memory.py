@@ -69,12 +69,12 @@ class SharedBuffers:
         if source is not self.own:
             step = min(_CHUNK_BYTES // source.itemsize, self.capacity)
         for begin in range(0, source.size, step):
-            mine, sums = source[begin : begin + step], target[begin : begin + step]
-            cuts = [mine.size * i // self._ranks for i in range(self._ranks + 1)]
-            yield from self.scatter(mine, cuts, source is self.own)
+            piece, sums = source[begin : begin + step], target[begin : begin + step]
+            cuts = [piece.size * i // self._ranks for i in range(self._ranks + 1)]
+            yield from self.scatter(piece, cuts, source is self.own)
             parts = [self._part(self._outputs, rank, rank, cuts) for rank in range(self._ranks)]
             copy = None if direct else sums[cuts[self._rank] : cuts[self._rank + 1]]
-            self.sum_part(mine, cuts, parts[self._rank], copy)
+            self.sum_part(piece, cuts, parts[self._rank], copy)
             now = yield self._channel.barrier()
             if direct:
                 on_parts(cuts, parts)

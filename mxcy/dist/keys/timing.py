@@ -79,12 +79,12 @@ class Pace:
         figures = self._figures()
         since = [new - old for new, old in zip(figures, self._reported, strict=True)]
         lasted = now - self._began
-        mine = [since[0] / lasted, since[1] / lasted, *since[2:]]
+        rates = [since[0] / lasted, since[1] / lasted, *since[2:]]
         self._began, self._reported = now, figures
         if self._progress.world.rank:
-            self._progress.control.to_one(0, "pace", figures=mine)
+            self._progress.control.to_one(0, "pace", figures=rates)
             return
-        reports = [mine, *self._others.values()]
+        reports = [rates, *self._others.values()]
         samples, share, hidden, seconds = (sum(column) for column in zip(*reports, strict=True))
         logging.info(
             "%.1f samples/s of %d ranks, %.1f %% of the time in communication, "

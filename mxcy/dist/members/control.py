@@ -208,11 +208,11 @@ class ControlMessages:
         if len(self._answers) < others and time.monotonic() - self._asked < _ANSWER_SECONDS:
             return
         _, exchange, waited = wait
-        whole = self._blame(exchange, waited)
+        message = self._blame(exchange, waited)
         if exchange is None:
-            waited.error = MXNetError(whole)
+            waited.error = MXNetError(message)
         else:
-            exchange.fail_key(waited, whole)
+            exchange.fail_key(waited, message)
         self._answers = None
 
     def _blame(self, exchange, waited):

@@ -123,8 +123,8 @@ class KeyClient:
 
     def _enter(self, entries, weights, levels, what):
         world = self._progress.world
-        mine = [[key, list(array.shape), array.dtype.str] for key, array in entries]
-        lists = yield from collectives.gather_texts(world, mine)
+        layout = [[key, list(array.shape), array.dtype.str] for key, array in entries]
+        lists = yield from collectives.gather_texts(world, layout)
         compare_keys(lists)
         added = [self._divide(key, array, levels) for key, array in entries]
         failed = None

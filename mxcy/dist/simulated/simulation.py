@@ -101,9 +101,9 @@ class _Rank:
         alone = len(bucket.slots) == 1
         source = weightless(bucket.length, bucket.dtype) if alone else None
         bucket.rounds.submitted += 1
-        whole = BucketPush(lambda buffer: None, source, self._summed, self.now())
+        push = BucketPush(lambda buffer: None, source, self._summed, self.now())
         priority = -min(slot.number for slot in bucket.slots)
-        self.exchange.push_bucket(bucket, whole, priority)
+        self.exchange.push_bucket(bucket, push, priority)
         self._progress()
 
     def _progress(self):

@@ -54,8 +54,8 @@ class Channel:
     def all_reduce(self, source, target):
         """Sum the arrays of all ranks; in place if both are the same array."""
         mpi = self._mpi
-        mine = mpi.IN_PLACE if source is target else source
-        return Request(self.comm.Iallreduce(mine, target, mpi.SUM))
+        buffer = mpi.IN_PLACE if source is target else source
+        return Request(self.comm.Iallreduce(buffer, target, mpi.SUM))
 
     def all_reduce_min(self, source, target):
         """Elementwise minimum over all ranks."""
@@ -70,14 +70,14 @@ class Channel:
 
         Never in place: MPICH refuses that for parts of different lengths.
         """
-        mine = target[: lengths[self.rank]]
-        return Request(self.comm.Ireduce_scatter(source, mine, lengths, self._mpi.SUM))
+        share = target[: lengths[self.rank]]
+        return Request(self.comm.Ireduce_scatter(source, share, lengths, self._mpi.SUM))
 
     def all_gather_v(self, source, target, lengths):
         """Concatenate arrays of different lengths; in place if `source` is None."""
         kind = self._mpi._typedict[target.dtype.char]
-        mine = self._mpi.IN_PLACE if source is None else source
-        return Request(self.comm.Iallgatherv(mine, [target, lengths, kind]))
+        buffer = self._mpi.IN_PLACE if source is None else source
+        return Request(self.comm.Iallgatherv(buffer, [target, lengths, kind]))
 
     def all_to_all_v(self, source, sent, target, taken):
         """Send each rank a part of `source` and receive one from each; lengths by rank."""

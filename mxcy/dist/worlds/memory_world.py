@@ -352,8 +352,8 @@ class _Channel:
         rank = self.rank
 
         def take(inputs):
-            mine = [parts(content, lengths)[rank] for content, lengths in inputs]
-            np.copyto(target, np.concatenate(mine))
+            shares = [parts(content, lengths)[rank] for content, lengths in inputs]
+            np.copyto(target, np.concatenate(shares))
 
         self._calls += 1
         name = self._world.epoch, self._name, self._calls

@@ -97,18 +97,18 @@ class World:
             for _ in range(max(counts)):
                 self.new_channel()
             return
-        whole = mpi.COMM_WORLD.Dup()
-        whole.Set_errhandler(mpi.ERRORS_RETURN)
-        self._whole = whole
-        roles, machines = zip(*whole.allgather((role, socket.gethostname())), strict=True)
-        self.roles, self.machines, self.place = list(roles), list(machines), whole.rank
-        self._comm = whole.Split(roles.index(role), whole.rank)
+        world = mpi.COMM_WORLD.Dup()
+        world.Set_errhandler(mpi.ERRORS_RETURN)
+        self._world = world
+        roles, machines = zip(*world.allgather((role, socket.gethostname())), strict=True)
+        self.roles, self.machines, self.place = list(roles), list(machines), world.rank
+        self._comm = world.Split(roles.index(role), world.rank)
         self.rank, self.size = self._comm.rank, self._comm.size
         rows = self._comm.allgather((socket.gethostname(), identity()))
         self.hosts, self.processes = [host for host, _ in rows], [one for _, one in rows]
         self.name = f"rank {self.rank}"
         self.levels = None if elastic else levels_of(self.rank, self.hosts)
-        self._message_comm, self._control_comm = whole.Dup(), self._comm.Dup()
+        self._message_comm, self._control_comm = world.Dup(), self._comm.Dup()
         self._open_segments()
 
     def _open_segments(self):
@@ -272,8 +272,8 @@ class World:
             *(c.comm for c in self.channels),
         ):
             comm.Revoke()
-        self._whole.Revoke()
-        counts, formers = self._rebuild(self._whole.Shrink(), former)
+        self._world.Revoke()
+        counts, formers = self._rebuild(self._world.Shrink(), former)
         for channel in self.channels[: min(counts)]:
             channel.comm = self._comm.Dup()
         return formers
@@ -285,22 +285,22 @@ class World:
         """
         mpi = self._mpi
         info = mpi.Info.Create({"wdir": os.getcwd()})
-        self._rebuild(self._whole.Spawn(line[0], line[1:], count, info).Merge(False))
+        self._rebuild(self._world.Spawn(line[0], line[1:], count, info).Merge(False))
         self.levels = None
         for channel in self.channels:
             channel.replace(self._comm.Dup(), self._segments)
 
-    def _rebuild(self, whole, former=0):
+    def _rebuild(self, world, former=0):
         """Switch to a new communicator; return channel counts and former ranks of all processes."""
         if self._elastic:  # MPI_Finalize would wait for dead processes
             self._owned = False
-        whole.Set_errhandler(self._mpi.ERRORS_RETURN)
-        self._whole = whole
-        self._comm, self._control_comm, self._message_comm = whole.Dup(), whole.Dup(), whole.Dup()
-        rows = whole.allgather([former, socket.gethostname(), identity(), len(self.channels)])
+        world.Set_errhandler(self._mpi.ERRORS_RETURN)
+        self._world = world
+        self._comm, self._control_comm, self._message_comm = (world.Dup(), world.Dup(), world.Dup())
+        rows = world.allgather([former, socket.gethostname(), identity(), len(self.channels)])
         formers, hosts, processes, counts = (list(column) for column in zip(*rows, strict=True))
-        self.rank = self.place = whole.rank
-        self.size, self.hosts, self.processes, self.machines = whole.size, hosts, processes, hosts
+        self.rank = self.place = world.rank
+        self.size, self.hosts, self.processes, self.machines = (world.size, hosts, processes, hosts)
         self.roles = ["worker"] * self.size
         self._open_segments()
         return counts, formers
@@ -317,7 +317,7 @@ class World:
 
     def begin_barrier(self):
         """Start a barrier of all processes of the job, of every role; return its request."""
-        return Request(self._whole.Ibarrier())
+        return Request(self._world.Ibarrier())
 
     def finalize(self):
         """Finalize MPI; all processes must do so."""

@@ -118,7 +118,7 @@ class Append:
     Parameters
     ----------
     expand : bool
-        Give every array a batch axis of extent 1.
+        Give every array a batch axis of size 1.
     batch_axis : int
         Position of that axis.
     use_shared_mem : bool

@@ -37,10 +37,10 @@ class _Worker:
 
     def __init__(self, context, number, arguments):
         self.number = number
-        self.channel, theirs = channels()
+        self.channel, child_channel = channels()
         _ends.add(self.channel)
         self.process = context.Process(
-            target=work, args=(theirs, *arguments), name=f"mxcy-data-{number}", daemon=True
+            target=work, args=(child_channel, *arguments), name=f"mxcy-data-{number}", daemon=True
         )
         try:
             with _interrupts_blocked(), warnings.catch_warnings():
@@ -48,7 +48,7 @@ class _Worker:
                 warnings.filterwarnings("ignore", ".*multi-threaded.*fork", DeprecationWarning)
                 self.process.start()
         finally:
-            theirs.close()
+            child_channel.close()
 
     def fate(self):
         """Describe how the process ended."""

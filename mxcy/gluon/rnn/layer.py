@@ -267,9 +267,9 @@ class RecurrentLayer(HybridBlock):
             for direction in ("l", "r")[: self._directions]:
                 names = ["i2h_weight", "h2h_weight"]
                 names += ["h2r_weight"] if self._projection_size else []
-                mine = f"{direction}{layer}_"
-                weights += [F.reshape(parameters[mine + name], shape=(-1,)) for name in names]
-                biases += [parameters[mine + name] for name in ("i2h_bias", "h2h_bias")]
+                prefix = f"{direction}{layer}_"
+                weights += [F.reshape(parameters[prefix + name], shape=(-1,)) for name in names]
+                biases += [parameters[prefix + name] for name in ("i2h_bias", "h2h_bias")]
         return F._internal._rnn_param_concat(*weights, *biases, dim=0)
 
     def _batch_of(self, inputs):

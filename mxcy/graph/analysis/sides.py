@@ -203,10 +203,10 @@ def _of_strided(p):
             p["offset"], p["outer_step"], p["inner_step"], p["row"], strict=True
         )
     ]
-    turned = (p["transpose_lhs"], p["transpose_rhs"], False)
+    transposed = (p["transpose_lhs"], p["transpose_rhs"], False)
     places = [
-        (*place[:3], place[4], place[3]) if turn else place
-        for place, turn in zip(places, turned, strict=True)
+        (*place[:3], place[4], place[3]) if swap else place
+        for place, swap in zip(places, transposed, strict=True)
     ]
     sizes = tuple(p[name] for name in ("outer", "inner", "m", "n", "k"))
     lhs, rhs, out = places

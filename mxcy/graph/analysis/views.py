@@ -68,9 +68,9 @@ class View:
         while rounds > 1:
             if level < 0:
                 return None
-            (whole, step), _ = places[level]
-            fits = -(-(whole - reached[level]) // every)
-            if rounds > fits and (reached[level] or whole % every or rounds % fits):
+            (extent, step), _ = places[level]
+            fits = -(-(extent - reached[level]) // every)
+            if rounds > fits and (reached[level] or extent % every or rounds % fits):
                 return None
             here = min(rounds, fits)
             pieces.append((here, step * every))

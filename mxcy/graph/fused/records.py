@@ -104,13 +104,13 @@ def _infer(a, *specs):
         spec = specs_of[role]
         known[name] = Spec(spec.shape, _FLOAT if a.quantized else spec.dtype)
     inferred = infer_partial(graph, known)
-    whole = a.quantized and _weight_is_whole(a)
+    int8_weight = a.quantized and _weight_is_whole(a)
     for number, role in zip(graph.variables(), roles, strict=True):
         output = inferred[number][0]
         kind = output.dtype
         if a.quantized and role in ("data", "other"):
             kind = None
-        elif whole and role in ("weight", "bias"):
+        elif int8_weight and role in ("weight", "bias"):
             kind = _INT8
         specs_of[role].fill(role, output.shape, kind)
     for role, spec in specs_of.items():

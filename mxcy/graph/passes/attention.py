@@ -39,7 +39,7 @@ def run(graph, target, wanted=()):
     """
     if target.settings["MXNET_DISABLE_ONEDNN_TRANSFORMER_OPT"]:
         return graph
-    found: dict = {}
+    attentions: dict = {}
     softmaxes = [i for i, node in enumerate(graph.nodes) if node.op in (_SOFTMAX, _MASKED)]
     if softmaxes:
         search = _Search(graph, wanted)
@@ -47,14 +47,14 @@ def run(graph, target, wanted=()):
             if target.has_kernel("attention", graph.specs[number][0].dtype):
                 attention = search.around(number)
                 if attention is not None:
-                    found[attention.last] = attention
-    if not found:
+                    attentions[attention.last] = attention
+    if not attentions:
         return graph
-    inner = {number for attention in found.values() for number in attention.replaced}
+    inner = {number for attention in attentions.values() for number in attention.replaced}
     rewrite = Rewrite(graph)
     for number, _ in rewrite.visit():
-        if number in found:
-            rewrite.replace((number, 0), found[number].emit(rewrite))
+        if number in attentions:
+            rewrite.replace((number, 0), attentions[number].emit(rewrite))
         elif number not in inner:
             rewrite.keep(number)
     return rewrite.finish()
@@ -127,10 +127,10 @@ class _Attention:
             return False
         if not (_in_order(first, first.out) and _in_order(second, second.lhs)):
             return False
-        turned = (*first.rhs[:3], first.rhs[4], first.rhs[3])  # keys as rows
+        transposed = (*first.rhs[:3], first.rhs[4], first.rhs[3])  # keys as rows
         sides = (
             self._operands(query, _view(first.sizes, first.lhs, m, depth), (count, m, depth)),
-            self._operands(key, _view(first.sizes, turned, n, depth), (count, n, depth)),
+            self._operands(key, _view(first.sizes, transposed, n, depth), (count, n, depth)),
             self._operands(value, _view(second.sizes, second.rhs, n, width), (count, n, width)),
         )
         back = _view(second.sizes, second.out, m, width).inverse()
@@ -161,9 +161,9 @@ class _Attention:
             if node.op is None:
                 return None
             self.replaced.append(number)
-            found = product_of(graph, number)
-            if found is not None:
-                products, lhs, rhs = found
+            product = product_of(graph, number)
+            if product is not None:
+                products, lhs, rhs = product
                 self.scale = scale * products.scale
                 return products, self._scaled(node.inputs[lhs]), self._scaled(node.inputs[rhs])
             if node.op.identity and len(node.inputs) == 1 and len(graph.specs[number]) == 1:
@@ -221,9 +221,9 @@ class _Attention:
             node = graph.nodes[after]
             if node.extra != self.extra:
                 return None
-            found = product_of(graph, after)
-            if found is not None:
-                products, lhs, rhs = found
+            product = product_of(graph, after)
+            if product is not None:
+                products, lhs, rhs = product
                 if node.inputs[rhs] == (number, 0):
                     products, lhs, rhs = products.swapped, rhs, lhs
                 fits = node.inputs[lhs] == (number, 0) and products.scale == 1

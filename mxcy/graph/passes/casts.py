@@ -44,9 +44,9 @@ def _undone(graph):
             continue
         shaper, second = chain
         (entry,) = node.inputs
-        source, wide = graph.spec(entry).dtype, graph.specs[first][0].dtype
+        source, target = graph.spec(entry).dtype, graph.specs[first][0].dtype
         back = graph.specs[second][0].dtype
-        if None not in (source, wide) and back == source and _holds(wide, source):
+        if None not in (source, target) and back == source and _holds(target, source):
             yield second, (entry, graph.nodes[shaper])
 
 
@@ -58,11 +58,11 @@ def _reshapes(node):
     return node.op is not None and node.op.identity and len(node.inputs) == 1 and node.count == 1
 
 
-def _holds(wide, narrow):
-    """Whether type `wide` represents all values of type `narrow`."""
-    if wide == narrow:
+def _holds(target, source):
+    """Whether type `target` represents all values of type `source`."""
+    if target == source:
         return True
-    if wide == _BFLOAT:
+    if target == _BFLOAT:
         return False
-    old, new = DTYPES[CODES["float16"] if narrow == _BFLOAT else narrow], DTYPES[wide]
+    old, new = DTYPES[CODES["float16"] if source == _BFLOAT else source], DTYPES[target]
     return old.itemsize < new.itemsize and np.can_cast(old, new, "safe")

@@ -71,7 +71,7 @@ class _Region:
 
     def grow(self):
         """Find all entries; return False if one cannot be padded."""
-        found, waiting = {(self._seed, 0)}, [(self._seed, 0)]
+        entries, waiting = {(self._seed, 0)}, [(self._seed, 0)]
         while waiting:
             number, index = entry = waiting.pop()
             spec = self._graph.spec(entry)
@@ -87,9 +87,9 @@ class _Region:
                     return False
                 if not self._ends(user, position):
                     more.append((user, 0))
-            waiting += [other for other in dict.fromkeys(more) if other not in found]
-            found.update(more)
-        return self._evaluate(sorted(found))
+            waiting += [other for other in dict.fromkeys(more) if other not in entries]
+            entries.update(more)
+        return self._evaluate(sorted(entries))
 
     def _sources(self, number):
         """A node's inputs with the channels of its output; None if it cannot be padded."""
@@ -114,9 +114,9 @@ class _Region:
         node = self._graph.nodes[user]
         return position == 0 and _is_conv(self._graph, user) and node.attrs.num_group == 1
 
-    def _evaluate(self, found):
+    def _evaluate(self, entries):
         """Compute the padding values; return False if zero weights could not cancel them."""
-        for entry in found:
+        for entry in entries:
             node = self._graph.nodes[entry[0]]
             values = [self.entries[source] for source in self._sources(entry[0])]
             if node.op is _CONV:

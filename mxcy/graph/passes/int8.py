@@ -208,8 +208,8 @@ def _act(a, out):
         return a.act, a.beta / out.step if a.act == "clip" else 0.0
     # Saturation of the type may replace the activation.
     least, largest = out.limits()
-    whole = a.act == "relu" or a.beta / out.step + out.zero >= largest
-    return ("none", 0.0) if out.zero == least and whole else None
+    unclipped = a.act == "relu" or a.beta / out.step + out.zero >= largest
+    return ("none", 0.0) if out.zero == least and unclipped else None
 
 
 def _specs(graph, layer):

@@ -127,11 +127,11 @@ def _widening_casts(graph, users, number):
     if graph.specs[number][0].dtype != _BFLOAT:
         return []
     readers = [user for user, _, _ in users[number]]
-    wide = all(
+    widening = all(
         user >= 0 and graph.nodes[user].op in _CASTS and graph.specs[user][0].dtype == _FLOAT
         for user in readers
     )
-    return readers if wide else []
+    return readers if widening else []
 
 
 def _is_layer(graph, number):

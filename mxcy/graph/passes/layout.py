@@ -98,8 +98,8 @@ def _conv(layout, number):
     block_in, block_out = layout.block(data), layout.block((number, 0))
     forms = [(block_in, block_out, "none")] if wide_in and wide_out else []
     forms += [(0, block_out, "none")] if wide_out else []
-    narrow = graph.spec(data).dtype == _BFLOAT  # bfloat16 kernels reorder other forms themselves
-    forms += [(block_in, 0, "none")] if wide_in and narrow else []
+    bfloat16 = graph.spec(data).dtype == _BFLOAT  # bfloat16 kernels reorder other forms themselves
+    forms += [(block_in, 0, "none")] if wide_in and bfloat16 else []
     forms += [(0, 0, "none")]
     norm = _norm_before(layout, data) if wide_in and wide_out else None
     if norm is not None:

@@ -109,14 +109,14 @@ class _Product:
         """Possible sides for an operand, farthest from the product first."""
         rows, columns = extents[::-1] if transposed else extents
         view = View([(self.count * rows * columns, 1)])
-        whole = (self.count, rows, columns)
-        return moves_before(self.graph, self.barred, entry, view, whole, transposed)
+        full_shape = (self.count, rows, columns)
+        return moves_before(self.graph, self.barred, entry, view, full_shape, transposed)
 
     def _results(self, m, n):
         """Possible sides for the result, nearest first; each entry is of a node to replace."""
         view = View([(self.count * m * n, 1)])
-        whole = (self.count, m, n)
-        return moves_after(self.graph, self.users, self.barred, self.chain[-1], view, whole)
+        full_shape = (self.count, m, n)
+        return moves_after(self.graph, self.users, self.barred, self.chain[-1], view, full_shape)
 
     # --- replacement ---
     def _choose(self, lhs, rhs, outs):
@@ -162,9 +162,9 @@ class _Product:
             )
         m, n, k = self.extents
         for i, sizes in enumerate(((m, k), (k, n))):
-            whole = (self.count, *(sizes[::-1] if self.transposed[i] else sizes))
-            if rewrite.spec(entries[i]).shape != whole:
-                entries[i] = rewrite.add("Reshape", {"shape": whole}, [entries[i]])
+            full_shape = (self.count, *(sizes[::-1] if self.transposed[i] else sizes))
+            if rewrite.spec(entries[i]).shape != full_shape:
+                entries[i] = rewrite.add("Reshape", {"shape": full_shape}, [entries[i]])
         attrs = dict(zip(("transpose_a", "transpose_b"), self.transposed, strict=True))
         if self.scale == 1:
             out = rewrite.add("batch_dot", attrs, entries, name)

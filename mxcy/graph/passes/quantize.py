@@ -208,8 +208,8 @@ class _Quantizing:
         for index in range(len(quantized.outputs())):  # floats, as returned by recurrent layers
             self._floats[id(node), index] = (quantized, index)
 
-    def _requantized(self, made, name):
-        inputs = [(made, index) for index in range(3)]
+    def _requantized(self, quantized, name):
+        inputs = [(quantized, index) for index in range(3)]
         return SymbolNode(find(_REQUANTIZE), name, {"out_type": self._options.dtype}, inputs)
 
     def _in_8_bits(self, reader, role, entry, by):

@@ -46,16 +46,16 @@ def _is_lacking(graph, number, target, known):
     """Whether a node has a float32 kernel but no bfloat16 kernel."""
     node, outs = graph.nodes[number], graph.specs[number]
     ins = [graph.spec(entry) for entry in node.inputs]
-    narrow = any(spec.dtype == _BFLOAT for spec in (*ins, *outs))
-    if not narrow or node.op in (_CAST, _AMP_CAST) or node.op.foreign or node.op.writes:
+    bfloat16 = any(spec.dtype == _BFLOAT for spec in (*ins, *outs))
+    if not bfloat16 or node.op in (_CAST, _AMP_CAST) or node.op.foreign or node.op.writes:
         return False
     if not all(spec.known for spec in ins):
         return False
     key = node.signature, tuple((spec.shape, spec.dtype) for spec in ins)
     if key not in known:
-        wide = [_widened(spec) for spec in ins]
+        widened = [_widened(spec) for spec in ins]
         lacks = prepare(node.op, node.attrs, ins, target).kernel is None
-        known[key] = lacks and _fits(prepare(node.op, node.attrs, wide, target), outs)
+        known[key] = lacks and _fits(prepare(node.op, node.attrs, widened, target), outs)
     return known[key]
 
 

@@ -131,8 +131,8 @@ def own_outputs(graph):
     outputs = list(graph.outputs)
     for position in wanting:
         outputs[position] = builder.add("_copy", {}, [outputs[position]])
-    whole = graph.forward == len(graph.nodes)
-    return builder.finish(outputs, None if whole else graph.forward)
+    prediction = graph.forward == len(graph.nodes)
+    return builder.finish(outputs, None if prediction else graph.forward)
 
 
 def make_plan(graph, target):

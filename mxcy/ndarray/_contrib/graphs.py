@@ -209,14 +209,14 @@ def dgl_subgraph(graph, *data, num_args=_Null, return_mapping):
         If vertices are not sorted or not in the graph.
     """
     _check_count("dgl_subgraph", num_args, 1 + len(data))
-    whole = _Graph(graph, "dgl_subgraph")
+    source = _Graph(graph, "dgl_subgraph")
     parts = []
     for array in data:
-        vertices = _vertices(array, whole.shape[0], "dgl_subgraph")
+        vertices = _vertices(array, source.shape[0], "dgl_subgraph")
         if (np.diff(vertices) < 0).any():
             raise MXNetError("dgl_subgraph: expected sorted vertices")
-        parts.append(_between(whole, vertices))
-    return _numbered(whole, parts, return_mapping)
+        parts.append(_between(source, vertices))
+    return _numbered(source, parts, return_mapping)
 
 
 def _between(graph, vertices):

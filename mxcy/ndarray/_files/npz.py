@@ -260,14 +260,14 @@ class _ZipWriter:
         crc = 0
         for part in parts:
             crc = zlib.crc32(part, crc)
-        wide = size >= self._LIMIT
-        extra = struct.pack("<HHQQ", 1, 16, size, size) if wide else b""
-        placeholder = 0xFFFFFFFF if wide else 0
-        head = (MAGIC, 45 if wide else 0, self._FLAGS, 0, 0, 0, 0)
+        zip64 = size >= self._LIMIT
+        extra = struct.pack("<HHQQ", 1, 16, size, size) if zip64 else b""
+        placeholder = 0xFFFFFFFF if zip64 else 0
+        head = (MAGIC, 45 if zip64 else 0, self._FLAGS, 0, 0, 0, 0)
         tail = (placeholder, placeholder, len(name), len(extra))
         self._write(struct.pack("<4sHHHHHIIIHH", *head, *tail))
         self._write(name, extra, *parts)
-        self._write(struct.pack("<4sIQQ" if wide else "<4sIII", b"PK\x07\x08", crc, size, size))
+        self._write(struct.pack("<4sIQQ" if zip64 else "<4sIII", b"PK\x07\x08", crc, size, size))
         self._index(name, crc, size, start)
 
     def _index(self, name, crc, size, start):

@@ -244,10 +244,10 @@ def _write_taped(array, key, value):
     """Handle a write while recording; return whether it is complete."""
     if front.is_deferred():
         raise TracedValueError("deferred computation: the program writes to elements of an array")
-    whole = all(map(_is_whole, key))
+    covers_all = all(map(_is_whole, key))
     taped = isinstance(value, front.NDArrayBase) and front.history(value) is not None
     if front.history(array) is not None:
-        if whole and isinstance(value, np.ndarray):
+        if covers_all and isinstance(value, np.ndarray):
             return False
         raise MXNetError(
             "Assigning to NDArrays that are already in a computational graph will cause undefined "
@@ -256,7 +256,7 @@ def _write_taped(array, key, value):
         )
     if not taped:
         return False
-    if not whole:
+    if not covers_all:
         raise MXNetError(
             "Inplace operations (+=, -=, x[:]=, etc) are not supported when recording with "
             "autograd."

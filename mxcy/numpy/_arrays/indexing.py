@@ -156,9 +156,9 @@ def _read_places(array, entries):
     if len(places) != len(entries) or len(entries) > array.ndim:
         return None
     shape = onp.broadcast_shapes(*(x.shape for x in places))
-    wide = [F.Cast(x, dtype="int64") if x.dtype_code != _INT64 else x for x in places]
-    wide = [x if x.shape == shape else x.as_np_ndarray().broadcast_to(shape) for x in wide]
-    return F.gather_nd(array, F.stack(*wide, num_args=len(wide)))
+    indices = [F.Cast(x, dtype="int64") if x.dtype_code != _INT64 else x for x in places]
+    indices = [x if x.shape == shape else x.as_np_ndarray().broadcast_to(shape) for x in indices]
+    return F.gather_nd(array, F.stack(*indices, num_args=len(indices)))
 
 
 def _read_mask(array, mask):
@@ -310,22 +310,22 @@ def write(array, key, value):
         select the whole array.
     """
     key, _ = _numpy_key(key)
-    whole = all(_is_all(entry) or entry is Ellipsis for entry in key)
+    covers_all = all(_is_all(entry) or entry is Ellipsis for entry in key)
     if not array.writable:
         raise ValueError("assignment destination is read-only")
-    if front.is_recording() and _write_taped(array, whole, value):
+    if front.is_recording() and _write_taped(array, covers_all, value):
         return
     reads = (value,) if isinstance(value, front.NDArrayBase) else ()
     if not reads:
         value = _values(array, value)
-    with front.held(reads, (array,), whole=whole):
+    with front.held(reads, (array,), whole=covers_all):
         if array.on_device:
             elements.write(array, key, value)
         else:
             array.held_view()[key] = _values(array, value) if reads else value
 
 
-def _write_taped(array, whole, value):
+def _write_taped(array, covers_all, value):
     """Handle a write while recording; return whether it was done."""
     taped = isinstance(value, front.NDArrayBase) and front.history(value) is not None
     if front.history(array) is not None:
@@ -335,7 +335,7 @@ def _write_taped(array, whole, value):
         )
     if not taped:
         return False
-    if not whole:
+    if not covers_all:
         raise MXNetError(
             "Inplace operations (+=, -=, x[:]=, etc) are not supported when recording with "
             "autograd."

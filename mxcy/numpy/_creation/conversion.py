@@ -91,8 +91,8 @@ def onp_array(object):
 
 def _exactly(object, values, dtype):
     """Convert lists whose large integers NumPy turned into floats."""
-    whole = dtype.kind in "iu" and dtype.itemsize == 8
-    if not whole or values.dtype.kind != "f" or isinstance(object, onp.ndarray):
+    wide_integer = dtype.kind in "iu" and dtype.itemsize == 8
+    if not wide_integer or values.dtype.kind != "f" or isinstance(object, onp.ndarray):
         return values
     try:
         return onp.asarray(object, dtype)

@@ -161,7 +161,7 @@ def ix_(*args):
 
 
 def diag_indices(n, ndim=2):
-    """Return the indices of the main diagonal of an array with `ndim` axes of extent `n`."""
+    """Return the indices of the main diagonal of an array with `ndim` axes of size `n`."""
     places = from_onp(onp.arange(n))
     return (places,) * ndim
 

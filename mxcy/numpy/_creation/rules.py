@@ -98,10 +98,10 @@ def full_attributes(shape, value, dtype):
 
 def exact_numbers(*numbers, **named):
     """Return attributes that store numbers losslessly, by kind, with `value_type`."""
-    whole = all(isinstance(x, integer_types) for x in numbers)
+    integral = all(isinstance(x, integer_types) for x in numbers)
     low, high = min(numbers), max(numbers)
     signed, unsigned = -(1 << 63) <= low and high < 1 << 63, low >= 0 and high < 1 << 64
-    kind = (0 if signed else 1 if unsigned else 2) if whole else 2
+    kind = (0 if signed else 1 if unsigned else 2) if integral else 2
     word = ("int", "uint", "double")[kind]
     own = {f"{word}_value" if n == "value" else f"{n}_{word}": x for n, x in named.items()}
     convert = float if kind == 2 else int

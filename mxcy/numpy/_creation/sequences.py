@@ -49,11 +49,11 @@ def arange(start, stop=None, step=1, dtype=None, ctx=None, device=None):
     """
     start, stop = (0, start) if stop is None else (start, stop)
     start, step = 0 if start is None else start, 1 if step is None else step
-    whole = all(isinstance(value, integer_types) for value in (start, stop, step))
-    if dtype is None and front.has_numpy_types() and whole:
+    integral = all(isinstance(value, integer_types) for value in (start, stop, step))
+    if dtype is None and front.has_numpy_types() and integral:
         dtype = onp.int64
     dtype = None if dtype is None else named_type(dtype)
-    if whole and step and max(abs(start), abs(stop), abs(step)) > _MOST_EXACT:
+    if integral and step and max(abs(start), abs(stop), abs(step)) > _MOST_EXACT:
         values = onp.asarray(range(start, stop, step), dtype or default_float())
         return from_onp(values, ctx=place(ctx, device))
     return generate(

@@ -91,10 +91,10 @@ def _bound(array, bound):
     if is_symbol(array):
         return bound
     kind = dtypes.dtype_of(array.dtype_code)
-    whole = isinstance(bound, integer_types)
-    if kind.kind not in "iu" or not (whole or isinstance(bound, numeric_types)):
+    integral = isinstance(bound, integer_types)
+    if kind.kind not in "iu" or not (integral or isinstance(bound, numeric_types)):
         return bound
-    if not whole and (front.has_numpy_types() or bound != bound):
+    if not integral and (front.has_numpy_types() or bound != bound):
         return bound
     limits = onp.iinfo(kind)
     return limits.min if bound < limits.min else limits.max if bound > limits.max else int(bound)
@@ -186,9 +186,9 @@ def modf(x):
     (ndarray, ndarray)
     """
     x = as_real(as_np_array(x))
-    whole = function("trunc")(x)
-    fraction = function("copysign")(x - whole, x)
-    return operate("where", function("isinf")(x), operate("_npi_zeros_like", x), fraction), whole
+    integer = function("trunc")(x)
+    fraction = function("copysign")(x - integer, x)
+    return operate("where", function("isinf")(x), operate("_npi_zeros_like", x), fraction), integer
 
 
 def as_real(x):
@@ -206,8 +206,8 @@ def _as_reals(name, x1, x2):
     if is_complex(arrays[0]):
         raise TypeError(f"{name}: expected real numbers, got {arrays[0].dtype}")
     # an empty result has the dtype of the full one
-    few = [x if onp.isscalar(x) else as_array(x).reshape(-1)[:0] for x in (x1, x2)]
-    meeting = function("hypot")(*few) if front.has_numpy_types() else None
+    empty = [x if onp.isscalar(x) else as_array(x).reshape(-1)[:0] for x in (x1, x2)]
+    meeting = function("hypot")(*empty) if front.has_numpy_types() else None
     if is_array(meeting):
         return [cast(x, meeting.dtype_code) for x in arrays]
     return [as_real(x) for x in arrays]
@@ -228,10 +228,10 @@ def float_power(x1, x2, out=None):
     """
     arrays = [as_array(x) for x in (x1, x2)]
     if any(map(is_complex, arrays)):
-        wide = [cast(x, dtypes.CODES["complex128"]) for x in arrays]
+        operands = [cast(x, dtypes.CODES["complex128"]) for x in arrays]
     else:
-        wide = [operate("Cast", x, dtype="float64") for x in arrays]
-    return function("power")(*wide, out=out)
+        operands = [operate("Cast", x, dtype="float64") for x in arrays]
+    return function("power")(*operands, out=out)
 
 
 def heaviside(x1, x2, out=None):

@@ -77,8 +77,8 @@ def unwrap(p, discont=None, axis=-1, *, period=2 * math.pi):
         p = floating(p)
     later, earlier = _ends(p, axis)
     step = later - earlier
-    whole = p.dtype.kind in "iu"
-    half = period // 2 if whole else period / 2
+    integral = p.dtype.kind in "iu"
+    half = period // 2 if integral else period / 2
     short = (step + half) % period - half
     if 2 * half == period:
         same_way = (short == -half) & (step > 0)

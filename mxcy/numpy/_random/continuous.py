@@ -315,6 +315,6 @@ def multivariate_normal(mean, cov, size=None, check_valid=None, tol=None):
         moved = operate("dot", flat, root, transpose_b=True)
         moved = operate("_backward_reshape", moved, shape=shape)
     else:
-        wide = operate("expand_dims", noise, axis=-2)
-        moved = operate("_npi_sum", root * wide, axis=-1)
+        column = operate("expand_dims", noise, axis=-2)
+        moved = operate("_npi_sum", root * column, axis=-1)
     return mean.as_np_ndarray() + operate("Cast", moved, dtype=dtypes.name_of(kind))

@@ -149,8 +149,8 @@ def choose(a, choices, out=None, mode="raise"):
         numbers = operate("clip", numbers, a_min=0, a_max=count - 1)
     else:
         numbers = numbers - (numbers < 0) * (2 * count)  # rejects negative indices
-    whole = stack([spread(array, shape) for array in arrays])
-    chosen_elements = take_along_axis(whole, reshape(spread(numbers, shape), (1, *shape)), 0)
+    stacked = stack([spread(array, shape) for array in arrays])
+    chosen_elements = take_along_axis(stacked, reshape(spread(numbers, shape), (1, *shape)), 0)
     return reshape(chosen_elements, shape, out=out)
 
 

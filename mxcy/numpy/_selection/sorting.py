@@ -161,7 +161,7 @@ def _check_places(a, kth, axis):
     extent = array.size if axis is None or not array.ndim else array.shape[axis]
     for place in onp.atleast_1d(onp.asarray(kth)):
         if extent and not -extent <= place < extent:
-            raise ValueError(f"kth: {place} is out of bounds for an axis of extent {extent}")
+            raise ValueError(f"kth: {place} is out of bounds for an axis of size {extent}")
 
 
 def lexsort(keys, axis=-1):

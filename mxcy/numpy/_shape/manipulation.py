@@ -152,7 +152,7 @@ def ravel(x, order="C"):
 
 
 def expand_dims(a, axis):
-    """Return a view of an array with new axes of extent 1.
+    """Return a view of an array with new axes of size 1.
 
     Parameters
     ----------

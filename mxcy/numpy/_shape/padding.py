@@ -89,8 +89,8 @@ def _widths(array, pad_width):
         pairs = (_pairs(by_axis.get(axis, 0), 1, "pad_width") for axis in range(array.ndim))
         widths = tuple(pair for (pair,) in pairs)
     else:
-        whole = is_symbol(array) and all(hasattr(pair, "__len__") for pair in pad_width)
-        ndim = len(pad_width) if whole else array.ndim
+        per_axis = is_symbol(array) and all(hasattr(pair, "__len__") for pair in pad_width)
+        ndim = len(pad_width) if per_axis else array.ndim
         widths = _pairs(pad_width, ndim, "pad_width")
     if any(not isinstance(n, int) for pair in widths for n in pair):
         raise TypeError("`pad_width` must be of integral type.")
@@ -130,9 +130,9 @@ def _with_parts(array, widths, mode, kwargs):
     (option,) = kwargs.values() or (None,)
     options = [(option, option)] * array.ndim
     if mode in ("linear_ramp", "mean", "median", "maximum", "minimum"):
-        given = 0 if option is None and mode == "linear_ramp" else option
-        if given is not None:
-            options = _pairs(given, array.ndim, _KEYWORDS[mode])
+        setting = 0 if option is None and mode == "linear_ramp" else option
+        if setting is not None:
+            options = _pairs(setting, array.ndim, _KEYWORDS[mode])
     for axis, (pair, own) in enumerate(zip(widths, options, strict=True)):
         if not any(pair):
             continue
@@ -167,13 +167,13 @@ def _joined(margin, array, axis, pair, options):
 
 def _ramp(array, axis, extent, end):
     edge = _part(array, axis, 0, 1)
-    whole = array.dtype.kind in "biu"
-    if whole:
+    integral = array.dtype.kind in "biu"
+    if integral:
         edge = operate("Cast", edge, dtype="float64")
     shape = [extent if i == axis else 1 for i in range(array.ndim)]
     shares = from_onp((onp.arange(extent) / extent).reshape(shape), edge.dtype)
     values = (edge - end) * shares + end
-    if whole:
+    if integral:
         values = operate("Cast", function("floor")(values), dtype=array.dtype.name)
     return values
 

@@ -47,15 +47,18 @@ def cov(m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=N
             part = as_np_array(given_weights).astype(x.dtype)
             weights = part if weights is None else weights * part
     if weights is None:
-        far = x - x.mean(axis=1, keepdims=True)
-        total, weighted = x.shape[1] - less, far
+        centred = x - x.mean(axis=1, keepdims=True)
+        total, weighted = x.shape[1] - less, centred
     else:
-        whole = weights.sum()
-        far = x - ((x * weights).sum(axis=1) / whole).reshape((-1, 1))
-        weighted, total = far * weights, whole - less
+        weight_sum = weights.sum()
+        centred = x - ((x * weights).sum(axis=1) / weight_sum).reshape((-1, 1))
+        weighted, total = centred * weights, weight_sum - less
         if aweights is not None and less:
-            total = whole - less * (weights * as_np_array(aweights).astype(x.dtype)).sum() / whole
-    matrix = _product(weighted, far) / total
+            total = (
+                weight_sum
+                - less * (weights * as_np_array(aweights).astype(x.dtype)).sum() / weight_sum
+            )
+    matrix = _product(weighted, centred) / total
     return operate("_npi_squeeze", matrix)
 
 

@@ -69,12 +69,12 @@ class __array_namespace_info__:  # noqa: N801  its public name
             Dtypes by kind.
         """
         real = dtypes.dtype_of(default_float(front.has_numpy_types()))
-        whole = onp.dtype(onp.int64)
+        integral = onp.dtype(onp.int64)
         return {
             "real floating": real,
             "complex floating": onp.result_type(real, onp.complex64),
-            "integral": whole,
-            "indexing": whole,
+            "integral": integral,
+            "indexing": integral,
         }
 
     def dtypes(self, *, device=None, kind=None):

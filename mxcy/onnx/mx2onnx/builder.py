@@ -60,25 +60,25 @@ class Builder(Versions, Dims):
         return self.outs[0]
 
     # --- names and nodes -------------------------------------------------------------------------
-    def unique(self, wish):
+    def unique(self, name_hint):
         """Return a new unique name."""
-        name, count = wish, 0
+        name, count = name_hint, 0
         while name in self._names:
             count += 1
-            name = f"{wish}_{count}"
+            name = f"{name_hint}_{count}"
         self._names.add(name)
         return name
 
-    def claim(self, wish):
+    def claim(self, name_hint):
         """Return a name reserved for a node, or a similar one if it is already in use."""
-        if wish in self._reserved:
-            self._reserved.discard(wish)
-            return wish
-        return self.unique(wish)
+        if name_hint in self._reserved:
+            self._reserved.discard(name_hint)
+            return name_hint
+        return self.unique(name_hint)
 
-    def value(self, wish, shape=None, dtype=None, array=None):
+    def value(self, name_hint, shape=None, dtype=None, array=None):
         """Create a value without a node: an input, or a result of users' nodes."""
-        return Value(self, self.unique(wish), shape, dtype, array)
+        return Value(self, self.unique(name_hint), shape, dtype, array)
 
     def __getattr__(self, op_type):
         if not op_type[:1].isupper():

@@ -29,12 +29,12 @@ class Dims:
         """All extents."""
         if x.static:
             return list(x.shape)
-        whole = None
+        shape = None
         extents = []
         for axis, extent in enumerate(x.shape):
             if extent == -1:
-                whole = whole or self.shape(x)
-                extent = self.op("Gather", whole, self.ints(axis), shape=(1,))
+                shape = shape or self.shape(x)
+                extent = self.op("Gather", shape, self.ints(axis), shape=(1,))
             extents.append(extent)
         return extents
 

@@ -29,13 +29,13 @@ def _constants(values):
 
 def _filters(node, makers):
     """(DequantizeLinear, integers, steps) of a convolution's filters, or None."""
-    maker = makers.get(id(node.inputs[1]))
-    if maker is None or maker.op_type != "DequantizeLinear":
+    dequantize = makers.get(id(node.inputs[1]))
+    if dequantize is None or dequantize.op_type != "DequantizeLinear":
         return None
-    known = _constants(maker.inputs[:2])
-    if known is None or known[0].dtype != np.int8 or maker.attrs.get("axis") != 0:
+    known = _constants(dequantize.inputs[:2])
+    if known is None or known[0].dtype != np.int8 or dequantize.attrs.get("axis") != 0:
         return None
-    return maker, *known
+    return dequantize, *known
 
 
 def fold_normalizations(builder, results):
@@ -71,18 +71,18 @@ def fold_normalizations(builder, results):
 
 def _folded(builder, node, layer, filters, known):
     """The nodes that replace a normalization: filters with scaled steps, and the layer."""
-    maker, numbers, steps = filters
+    dequantize, numbers, steps = filters
     gamma, beta, mean, variance = (array.astype(np.float64) for array in known)
     factor = gamma / np.sqrt(variance + node.attrs.get("epsilon", 1e-5))
     signs = np.where(factor < 0, -1, 1).reshape(-1, *(1,) * (numbers.ndim - 1))
     numbers = np.clip(numbers.astype(np.int16) * signs, -127, 127).astype(np.int8)
     tiny = np.finfo(np.float32).tiny
     steps = np.maximum(np.abs(factor) * steps, tiny).astype(np.float32)
-    weight = Value(builder, builder.unique(f"{maker.outputs[0].name}_folded"),
-                   maker.outputs[0].shape, np.float32)  # fmt: skip
-    parts = [builder.const(numbers), builder.const(steps), *maker.inputs[2:]]
+    weight = Value(builder, builder.unique(f"{dequantize.outputs[0].name}_folded"),
+                   dequantize.outputs[0].shape, np.float32)  # fmt: skip
+    parts = [builder.const(numbers), builder.const(steps), *dequantize.inputs[2:]]
     bias = builder.const((beta - mean * factor).astype(np.float32))
     return [
-        Node("DequantizeLinear", parts, [weight], maker.attrs),
+        Node("DequantizeLinear", parts, [weight], dequantize.attrs),
         Node("Conv", [layer.inputs[0], weight, bias], node.outputs, layer.attrs),
     ]

@@ -170,10 +170,10 @@ class Translation:
         copy._array = value._array
         return copy
 
-    def _rename(self, value, wish):
+    def _rename(self, value, name_hint):
         builder = self.builder
         builder._names.discard(value.name)
-        value.name = builder.claim(wish)
+        value.name = builder.claim(name_hint)
 
 
 def _result_name(node, endings, index):

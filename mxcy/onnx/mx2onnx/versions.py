@@ -12,7 +12,7 @@ class Versions:
     """Mixin of `Builder` that handles differences between opset versions."""
 
     def squeeze(self, x, axes):
-        """Drop axes of extent 1."""
+        """Drop axes of size 1."""
         axes = sorted(axis % x.ndim for axis in axes)
         if not axes:
             return x
@@ -22,7 +22,7 @@ class Versions:
         return self.op("Squeeze", x, self.ints(*axes), shape=shape)
 
     def unsqueeze(self, x, axes):
-        """Insert axes of extent 1, at positions in the result."""
+        """Insert axes of size 1, at positions in the result."""
         if not axes:
             return x
         shape = None

@@ -112,23 +112,23 @@ class Expressions:
         unknown = [None] * len(outs)
         if not any(v.extents for v in values) or not any(-1 in (o.shape or ()) for o in outs):
             return unknown
-        turns = []
-        for turn in (0, 1):
+        inferred = []
+        for attempt in (0, 1):
             specs = [
-                Spec(self.open.probes(v.extents or v.spec.shape or (-1,), turn), v.spec.dtype)
+                Spec(self.open.probes(v.extents or v.spec.shape or (-1,), attempt), v.spec.dtype)
                 for v in values
             ]
             if any(None in spec.shape or -1 in spec.shape for spec in specs):
                 return unknown
             try:
-                turns.append(record.infer(parsed, specs))
+                inferred.append(record.infer(parsed, specs))
             except MXNetError:
                 return unknown
         return [
             self.open.recognized(first.shape, second.shape)
             if first.known and second.known and len(first.shape) == len(second.shape)
             else None
-            for first, second in zip(*turns, strict=True)
+            for first, second in zip(*inferred, strict=True)
         ]
 
     def _fold(self, record, parsed, values):
@@ -243,8 +243,8 @@ class Expressions:
         """
         if weight.array is None:
             return weight
-        narrow = x.entry is not None and x.entry[0].op is find("_dequantize_linear")
-        parts = weight.stepped.by_channel() if narrow and weight.stepped else None
+        quantized = x.entry is not None and x.entry[0].op is find("_dequantize_linear")
+        parts = weight.stepped.by_channel() if quantized and weight.stepped else None
         if parts is None:
             return self.parameter(weight)
         # Variables prevent folding: quantized layers need the integers.

@@ -93,10 +93,10 @@ class GraphProto:
         for name, array in importer.F.parameters.items():
             if name in used:
                 word = dtypes.name_of(importer.F.types[name])
-                wide = "float32" if word == "bfloat16" else word
-                parameter = nd_array(array, dtype=wide)
+                dtype = "float32" if word == "bfloat16" else word
+                parameter = nd_array(array, dtype=dtype)
                 into = self.aux_dict if name in states else self.arg_dict
-                into[name] = parameter if wide == word else parameter.astype(word)
+                into[name] = parameter if dtype == word else parameter.astype(word)
         return symbol, self.arg_dict, self.aux_dict
 
     def get_graph_metadata(self, graph):

@@ -98,13 +98,13 @@ class OpenExtents:
 
     def arithmetic(self, sign, left, right):
         """Apply a function to two arrays that contain placeholders."""
-        whole = np.broadcast_shapes(left.shape, right.shape)
+        shape = np.broadcast_shapes(left.shape, right.shape)
         pairs = zip(
-            self.named(np.broadcast_to(left, whole)),
-            self.named(np.broadcast_to(right, whole)),
+            self.named(np.broadcast_to(left, shape)),
+            self.named(np.broadcast_to(right, shape)),
             strict=True,
         )
-        return self.array([self.combined(sign, x, y) for x, y in pairs]).reshape(whole)
+        return self.array([self.combined(sign, x, y) for x, y in pairs]).reshape(shape)
 
     def array(self, extents):
         """Create a vector of ints and placeholders."""
@@ -166,20 +166,20 @@ def named_extents(graph, shapes):
     """
     extents = {}
     for entry in graph.input:
-        given = shapes.get(entry.name)
+        sizes = shapes.get(entry.name)
         dims = entry.type.tensor_type.shape.dim
-        if given is not None and len(given) != len(dims):
+        if sizes is not None and len(sizes) != len(dims):
             continue
         extents[entry.name] = tuple(
-            _named(f"{entry.name}.{axis}", dim, given[axis] if given is not None else None)
+            _named(f"{entry.name}.{axis}", dim, sizes[axis] if sizes is not None else None)
             for axis, dim in enumerate(dims)
         )
     return extents
 
 
-def _named(usual, dim, given):
-    if given is not None and given >= 0:
-        return int(given)
+def _named(usual, dim, size):
+    if size is not None and size >= 0:
+        return int(size)
     if dim.HasField("dim_value"):
         return dim.dim_value
     return dim.dim_param or usual

@@ -42,9 +42,9 @@ class Stepped:
     def transposed(self):
         """Transpose the matrix."""
         numbers = self.numbers
-        turned = numbers.F.constant(np.ascontiguousarray(numbers.array.T))
-        turned.name = numbers.name and f"{numbers.name}_transposed"
-        return Stepped(turned, self.steps, None if self.axis is None else 1 - self.axis)
+        transposed = numbers.F.constant(np.ascontiguousarray(numbers.array.T))
+        transposed.name = numbers.name and f"{numbers.name}_transposed"
+        return Stepped(transposed, self.steps, None if self.axis is None else 1 - self.axis)
 
     def by_channel(self):
         """Values and steps per channel of the first axis, or None if on another axis."""

@@ -265,8 +265,8 @@ class _LeakyGrad:
         if a.act_type == "gelu_tanh":
             bent, slope = _bend(F, data)
             curvature = 6 * 0.044715 * math.sqrt(2 / math.pi) * data
-            turn = slope - data * bent * slope * slope + data * curvature * 0.5
-            return by_grad, g * grad * (1 - bent * bent) * turn
+            second = slope - data * bent * slope * slope + data * curvature * 0.5
+            return by_grad, g * grad * (1 - bent * bent) * second
         scale, slope = (1.0, a.slope) if a.act_type == "elu" else _SELU
         return by_grad, g * grad * (data <= 0) * F.exp(data) * (scale * slope)
 

@@ -78,10 +78,10 @@ def _infer_without_length(a, data):
 
 def _scaled(xp, a, data, sign=1):
     """Return the data in the result's precision, divided by the temperature."""
-    wide = data if a.dtype is None else data.astype(xp.promote_types(data.dtype, a.dtype))
+    values = data if a.dtype is None else data.astype(xp.promote_types(data.dtype, a.dtype))
     if a.temperature not in (None, 1.0):
         sign = sign / a.temperature if a.temperature else sign * xp.inf
-    return wide if sign == 1 else wide * wide.dtype.type(sign)
+    return values if sign == 1 else values * values.dtype.type(sign)
 
 
 def _result(a, data, out):

@@ -356,9 +356,9 @@ class AttentionGradients(_Attention):
     def samples():
         for shapes, mask, attrs in _cases():
             stats = values(0.5, 0.6, (attrs["sizes"][0] * attrs["sizes"][1], attrs["sizes"][2], 2))
-            given = (attrs["shape"], attrs["shape"], stats, *shapes)
+            inputs = (attrs["shape"], attrs["shape"], stats, *shapes)
             mask = () if mask is None else (mask,)
-            yield sample(*given, *mask, **attrs, grad=False, tol=8)
+            yield sample(*inputs, *mask, **attrs, grad=False, tol=8)
 
     def infer(a, grad, result, stats, *specs):
         arrays, mask = _split(a, specs)

@@ -111,8 +111,8 @@ def _kernel(name):
     def when(a, ins, outs):
         if 0 in outs[0].shape or 0 in ins[0].shape:
             return "nothing to compute"
-        whole = [spec.dtype for spec in ins if len(spec.shape) == 1]
-        return None if set(whole) == {code_of("int32")} else "dilation or valid_length is not int32"
+        types = [spec.dtype for spec in ins if len(spec.shape) == 1]
+        return None if set(types) == {code_of("int32")} else "dilation or valid_length is not int32"
 
     def work(a, ins, outs):
         # A vector's worth of multiply-adds is one elementwise step.

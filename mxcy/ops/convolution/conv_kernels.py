@@ -74,8 +74,8 @@ class _Map:
 
     def _not_depthwise(self, a, ins, outs):
         _, weight, _ = self.roles(ins, outs)
-        few = weight.shape[1] == 1 and weight.shape[0] <= 4 * a.num_group
-        return None if few else "a group has several channels or many filters"
+        depthwise = weight.shape[1] == 1 and weight.shape[0] <= 4 * a.num_group
+        return None if depthwise else "a group has several channels or many filters"
 
     def _slower_by_onednn(self, a, ins, outs):
         # Cases in which reordering to and from oneDNN's layouts outweighs its gain, as measured.

@@ -29,7 +29,7 @@ def resolve_deconv(a, spatial):
     n = len(kernel)
     adj = a.adj or (0,) * n
     require(len(adj) == n, f"adj: expected {n} values as in kernel {kernel}, got {adj}")
-    whole = [
+    full_sizes = [
         -1 if x == -1 else s * (x - 1) + r
         for x, s, r in zip(spatial, stride, reach(kernel, dilate), strict=True)
     ]
@@ -38,7 +38,7 @@ def resolve_deconv(a, spatial):
             len(a.target_shape) == n, f"target_shape: expected {n} values, got {a.target_shape}"
         )
         pads = []
-        for total, target in zip(whole, a.target_shape, strict=True):
+        for total, target in zip(full_sizes, a.target_shape, strict=True):
             require(
                 total == -1 or total >= target,
                 f"target_shape: {target} exceeds the largest, {total}",
@@ -47,7 +47,7 @@ def resolve_deconv(a, spatial):
         return tuple(pads), tuple(a.target_shape)
     for x, s in zip(adj, stride, strict=True):
         require(x < s, f"adj: {adj} must be smaller than stride {stride}")
-    out = [-1 if w == -1 else w - 2 * p + x for w, p, x in zip(whole, pad, adj, strict=True)]
+    out = [-1 if w == -1 else w - 2 * p + x for w, p, x in zip(full_sizes, pad, adj, strict=True)]
     require(all(x == -1 or x > 0 for x in out), f"pad: {pad} leaves no output")
     return pad, tuple(out)
 

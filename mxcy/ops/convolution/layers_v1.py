@@ -41,16 +41,16 @@ class _Windows:
     def __init__(self, a, xp, data):
         self.a, self.xp = a, xp
         self.kernel, self.stride, self.pad, self.extents = resolve(a, data.shape[2:])
-        wide = padded(xp, data, self.pad)
+        padded_data = padded(xp, data, self.pad)
         beyond = [
             max((n - 1) * s + k - x, 0)
             for n, s, k, x in zip(
-                self.extents, self.stride, self.kernel, wide.shape[2:], strict=True
+                self.extents, self.stride, self.kernel, padded_data.shape[2:], strict=True
             )
         ]
         nothing = -xp.inf if a.pool_type == "max" else 0
         margins = [(0, 0), (0, 0), *((0, n) for n in beyond)]
-        self.data = xp.pad(wide, margins, constant_values=nothing)
+        self.data = xp.pad(padded_data, margins, constant_values=nothing)
         self.divisor = math.prod(self.kernel) if a.pool_type == "avg" else 1
 
     def __iter__(self):

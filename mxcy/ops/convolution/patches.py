@@ -96,8 +96,10 @@ class Im2Col(Window):
 
     def ref(a, xp, data):
         kernel, stride, dilate, pad = resolve(a)
-        spatial, wide = _places(a, data.shape[2:]), padded(xp, data, pad)
-        columns = [wide[(..., *window)] for _, window in windows(kernel, stride, dilate, spatial)]
+        spatial, padded_data = _places(a, data.shape[2:]), padded(xp, data, pad)
+        columns = [
+            padded_data[(..., *window)] for _, window in windows(kernel, stride, dilate, spatial)
+        ]
         return xp.stack(columns, 2).reshape(len(data), -1, math.prod(spatial))
 
 
@@ -119,12 +121,12 @@ def _to_image(a, xp, data):
     kernel, stride, dilate, pad = resolve(a)
     spatial, size = _places(a, a.output_size), a.output_size
     columns = data.reshape(len(data), -1, math.prod(kernel), *spatial)
-    wide = xp.zeros(
+    padded_image = xp.zeros(
         (*columns.shape[:2], *(n + 2 * p for n, p in zip(size, pad, strict=True))), data.dtype
     )
     for number, (_, window) in enumerate(windows(kernel, stride, dilate, spatial)):
-        wide[(..., *window)] += columns[:, :, number]
-    return wide[(..., *(slice(p, p + n) for n, p in zip(size, pad, strict=True)))]
+        padded_image[(..., *window)] += columns[:, :, number]
+    return padded_image[(..., *(slice(p, p + n) for n, p in zip(size, pad, strict=True)))]
 
 
 register(

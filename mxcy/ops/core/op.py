@@ -414,12 +414,12 @@ class Op:
         """
         if self.complexes:
             ins, outs = conjugated(self, a, F, ins, outs, specs)
-        whole, asked = {"ins": ins, "outs": outs, "needs": needs, "specs": specs}, []
+        keywords, asked = {"ins": ins, "outs": outs, "needs": needs, "specs": specs}, []
         for kind, i in self.grad_needs:
             if kind == "in":
                 asked.append(ins[i] if i < len(ins) else None)
             else:
-                asked.append(outs[i] if kind == "out" else whole[kind])
+                asked.append(outs[i] if kind == "out" else keywords[kind])
         rule = self.grad_rule(a, F, g, *asked)
         gradients = list(rule) if isinstance(rule, (tuple, list)) else [rule]
         # Rules may omit trailing inputs, or return gradients of missing optional ones.

@@ -24,8 +24,8 @@ def _not_encoded(a, ins, outs):
     samples, matches, anchors, refs = (spec.shape for spec in ins[:4])
     if len({spec.dtype for spec in ins}) > 1:
         return "the types differ"
-    whole = len(refs) == 3 and anchors == (refs[0], *samples[1:], 4) and samples == matches
-    return None if whole and len(anchors) == 3 else "no batch of boxes"
+    batched = len(refs) == 3 and anchors == (refs[0], *samples[1:], 4) and samples == matches
+    return None if batched and len(anchors) == 3 else "no batch of boxes"
 
 
 def _decode_params(a, ins, outs):

@@ -36,8 +36,8 @@ class _RotatedPoints(Points):
             inner = (xp.arange(each) + 0.5) / each
             along.append((xp.arange(parts)[:, None] + inner) * (length / parts) - length / 2)
         down, right = along[0][:, None, :, None], along[1][:, None, :]
-        turn = float(region[5]) * math.pi / 180
-        cosine, sine = math.cos(turn), math.sin(turn)
+        angle = float(region[5]) * math.pi / 180
+        cosine, sine = math.cos(angle), math.sin(angle)
         at_x = right * cosine + down * sine + x
         at_y = down * cosine - right * sine + y
         rows, columns = extents

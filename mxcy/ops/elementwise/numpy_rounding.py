@@ -28,8 +28,8 @@ def _by_power(name, negative):
     def refusal(a, ins, outs):
         if (a.decimals < 0) != negative or abs(a.decimals) > 22:
             return "decimals of another kind"
-        wide = dtypes.name_of(ins[0].dtype) in ("float32", "float64")
-        return None if wide else "each step rounds to half precision"
+        exact = dtypes.name_of(ins[0].dtype) in ("float32", "float64")
+        return None if exact else "each step rounds to half precision"
 
     def params(a, ins, outs):
         return {"p": 10.0 ** abs(a.decimals), "q": 10.0 ** abs(a.decimals)}

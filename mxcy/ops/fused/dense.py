@@ -95,9 +95,9 @@ class FusedFullyConnected(Epilogue, Algorithm):
     def infer(a, data, weight, *optional):
         bias, other = extras(a, optional)
         shadow = parameters_of(Spec(dtype=data.dtype)) if a.algo else weight
-        wide = parameters_of(data)
-        inferred = FullyConnected._infer(a, wide, shadow)
-        data.fill("data", wide.shape, data.dtype or wide.dtype)
+        float32_data = parameters_of(data)
+        inferred = FullyConnected._infer(a, float32_data, shadow)
+        data.fill("data", float32_data.shape, data.dtype or float32_data.dtype)
         if a.algo:
             fill_blob(a, weight)
         if bias is not None:

@@ -141,8 +141,8 @@ class _BlockedBatchNormGrad:
                 states = [values(-1, 1, n), *[values(0.5, 2, n)] * 3, values(-1, 1, n)]
                 # A fixed gamma was overwritten by the forward pass.
                 gamma = values(1, 1, n) if attrs["fix_gamma"] else values(2, 5, n)
-                given = states[: 4 if attrs["act"] == "none" else 5]
-                yield sample(shape, shape, gamma, *given, **attrs, **_SHARED)
+                arrays = states[: 4 if attrs["act"] == "none" else 5]
+                yield sample(shape, shape, gamma, *arrays, **attrs, **_SHARED)
 
     def infer(a, grad, data, gamma, mean, inverse, moving_mean, moving_var, beta=None):
         vectors = {"gamma": gamma, "mean": mean, "inverse": inverse}

@@ -142,8 +142,8 @@ class RandomCrop:
     grad = _no_gradient
 
     def ref(a, xp, data):
-        tall, wide = data.shape[-3:-1]
-        return _fitted(a, _placed(a, xp, data, min(a.width, wide), min(a.height, tall)))
+        height, width = data.shape[-3:-1]
+        return _fitted(a, _placed(a, xp, data, min(a.width, width), min(a.height, height)))
 
     samples = (
         sample(BYTES, grad=False, width=2, height=2),

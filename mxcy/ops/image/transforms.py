@@ -44,8 +44,8 @@ class ToTensor:
 
     def grad(a, F, g, specs):
         axes = (1, 2, 0) if specs[0].ndim == 3 else (0, 2, 3, 1)
-        whole = F.transpose(g / 255.0, axes=axes)
-        return F.Cast(whole, dtype=dtypes.name_of(specs[0].dtype))
+        gradient = F.transpose(g / 255.0, axes=axes)
+        return F.Cast(gradient, dtype=dtypes.name_of(specs[0].dtype))
 
     def ref(a, xp, data):
         return xp.moveaxis(data, -1, -3).astype("float32") / np.float32(255)

@@ -53,11 +53,11 @@ def resolved(xp, indices, extent, mode):
     """
     indices = integers(indices)
     if indices.size and extent == 0:
-        raise MXNetError("indices: cannot take elements of a dimension of extent 0")
+        raise MXNetError("indices: cannot take elements of a dimension of size 0")
     if mode == "wrap":
         return indices % max(extent, 1)
     if mode == "raise" and indices.size and (indices.min() < 0 or indices.max() >= extent):
-        raise MXNetError(f"indices: out of bounds for a dimension of extent {extent}")
+        raise MXNetError(f"indices: out of bounds for a dimension of size {extent}")
     return xp.clip(indices, 0, max(extent - 1, 0))
 
 

@@ -174,8 +174,8 @@ def _count(a, shape, axis, added, places):
         one, count = places == (), None if -1 in places else prod(places)
     if added is None or (count != 1 and not one):
         return count
-    wide = _left_padded(added, len(shape))
-    extent = wide[0] if one else wide[axis]
+    shape_of_values = _left_padded(added, len(shape))
+    extent = shape_of_values[0] if one else shape_of_values[axis]
     return None if extent == -1 else extent
 
 
@@ -213,8 +213,8 @@ def _insert_grad(name, has_places):
         others = F._npi_arange(start=extent, stop=extent + count, dtype="int64")
         operands = (own, others, obj) if has_places else (own, others)
         source = getattr(F, name)(*operands, **_places(a))
-        whole = (*shape[:axis], extent + count, *shape[axis + 1 :])
-        gradient = _given_back(F, g, source, whole, axis)
+        full_shape = (*shape[:axis], extent + count, *shape[axis + 1 :])
+        gradient = _given_back(F, g, source, full_shape, axis)
         first = F.slice_axis(gradient, axis=0, begin=0, end=extent)
         by_array = _restored(F, first, axis, specs[0].shape)
         if not has_values:
@@ -237,8 +237,8 @@ def _of_values(a, F, moved, spec, shape, axis, count, places):
         others = (*shape[:axis], count, *shape[axis + 1 :])
     else:
         others = (count, *others)
-    wide = Spec(_left_padded(spec.shape, len(shape)), spec.dtype)
-    return F._backward_reshape(sum_to(F, moved, wide, Spec(others)), shape=spec.shape)
+    padded = Spec(_left_padded(spec.shape, len(shape)), spec.dtype)
+    return F._backward_reshape(sum_to(F, moved, padded, Spec(others)), shape=spec.shape)
 
 
 def _insert(name, has_places, doc, samples):

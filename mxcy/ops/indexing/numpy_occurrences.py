@@ -144,8 +144,8 @@ class BinCount:
         negative = numbers.size and numbers.min() < 0
         require_value(not negative, "bincount: values must not be negative")
         if weights is None:
-            whole = numbers.astype("int64", copy=False)
-            return array(np.bincount(whole, minlength=a.minlength))
+            indices = numbers.astype("int64", copy=False)
+            return array(np.bincount(indices, minlength=a.minlength))
         length = max(a.minlength, int(numbers.max()) + 1 if numbers.size else 0)
         zeros = array(np.zeros(length, weights.dtype))
         if not numbers.size or not length:
@@ -154,8 +154,8 @@ class BinCount:
         word, places = name_of(weights.dtype_code), array(numbers.astype("int64"))
         if word != "float32":
             return F._backward_along(weights, places, axis=0, shape=(length,))
-        wide = F.Cast(weights, dtype="float64")
-        return F.Cast(F._backward_along(wide, places, axis=0, shape=(length,)), dtype=word)
+        doubles = F.Cast(weights, dtype="float64")
+        return F.Cast(F._backward_along(doubles, places, axis=0, shape=(length,)), dtype=word)
 
     def ref(a, xp, data, weights=None):
         return xp.bincount(data.astype("int64"), weights, a.minlength)

@@ -49,11 +49,11 @@ def _gathered(shape, indices):
     return None if indices[0] == -1 else (*indices[1:], *shape[indices[0] :])
 
 
-def _gather_kernel(name, whole, data=0, index=1, inplace=False, rows=False):
+def _gather_kernel(name, shape_of, data=0, index=1, inplace=False, rows=False):
     """Return a kernel over coordinates in an array of shape ``whole(a, ins)``, or over its rows."""
 
     def params(a, ins, outs):
-        shape, n = whole(a, ins), 1 if rows else ins[index].shape[0]
+        shape, n = shape_of(a, ins), 1 if rows else ins[index].shape[0]
         return {
             "ndim": n,
             "data": data,

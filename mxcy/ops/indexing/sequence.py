@@ -36,11 +36,11 @@ def _check(a, data, lengths, axes=(0, 1), steps=False):
             lengths.fill("sequence_length", (data.shape[1 - a.axis],))
 
 
-def _kernel(name, whole=lambda a, ins, outs: ins[0].shape):
+def _kernel(name, shape_of=lambda a, ins, outs: ins[0].shape):
     """Return a kernel over a batch of shape ``whole(a, ins, outs)`` and its lengths."""
 
     def params(a, ins, outs):
-        shape = whole(a, ins, outs)
+        shape = shape_of(a, ins, outs)
         return {
             "steps": shape[a.axis],
             "batch": shape[1 - a.axis],
@@ -162,8 +162,8 @@ class SequenceLast:
         if lengths is None:
             steps = shape[a.axis]
             cut = {"begin": (None,) * a.axis + (steps - 1,), "end": (None,) * a.axis + (steps,)}
-            whole = (*shape[: a.axis], 1, *shape[a.axis + 1 :])
-            return F._backward_slice(F._backward_reshape(g, shape=whole), **cut, shape=shape)
+            kept_shape = (*shape[: a.axis], 1, *shape[a.axis + 1 :])
+            return F._backward_slice(F._backward_reshape(g, shape=kept_shape), **cut, shape=shape)
         return F._backward_SequenceLast(g, lengths, axis=a.axis, shape=shape)
 
     def ref(a, xp, data, lengths=None):
@@ -188,10 +188,10 @@ class SequenceLastGradient:
     shape: Shape
 
     def infer(a, grad, sequence_length):
-        whole = Spec(a.shape, grad.dtype)
-        _check(a, whole, sequence_length, steps=True)
+        data = Spec(a.shape, grad.dtype)
+        _check(a, data, sequence_length, steps=True)
         grad.fill("grad", _without(a.shape, a.axis))
-        return whole
+        return data
 
     def grad(a, F, g, sequence_length):
         return F.SequenceLast(g, sequence_length, use_sequence_length=True, axis=a.axis)

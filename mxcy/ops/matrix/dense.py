@@ -20,8 +20,8 @@ def _not_few_rows(a, ins, outs):
     rows = outs[0].size // a.num_hidden
     if ins[0].dtype in dtypes.HALVES:
         return None if rows >= 16 else "few rows do not pay for weights in another order"
-    few = 2 <= rows <= 4 and ins[1].size >= 1 << 16
-    return None if few else "not a few rows with large weights"
+    pays = 2 <= rows <= 4 and ins[1].size >= 1 << 16
+    return None if pays else "not a few rows with large weights"
 
 
 @op(

@@ -67,8 +67,8 @@ def _not_narrow(a, ins, outs):
     if ins[0].dtype in HALVES:
         return None
     m, n, k = _dot_extents(a, ins[0].shape, ins[1].shape)
-    narrow = 32 <= min(m, n) <= 64 and m * n * k >= 1 << 23
-    return None if narrow else "not a large narrow product"
+    long_and_thin = 32 <= min(m, n) <= 64 and m * n * k >= 1 << 23
+    return None if long_and_thin else "not a large narrow product"
 
 
 def _as_matrix(F, x, spec, shape):

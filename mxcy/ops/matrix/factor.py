@@ -298,8 +298,8 @@ class Gelqf:
         shape = matrices(A)
         if shape is None:
             return Spec(None, A.dtype), Spec(None, A.dtype)
-        wide = -1 in shape[-2:] or shape[-2] <= shape[-1]
-        require(wide, f"A: expected no more rows than columns, got {shape}")
+        accepted = -1 in shape[-2:] or shape[-2] <= shape[-1]
+        require(accepted, f"A: expected no more rows than columns, got {shape}")
         return Spec(shape, A.dtype), Spec((*shape[:-1], shape[-2]), A.dtype)
 
     def grad(a, F, g, Q, L, specs):

@@ -118,11 +118,11 @@ def _matmul_grad(a, F, g, x, y, needs, specs):
     left, right = _as_matrices(specs[0].shape, specs[1].shape)
     batch = broadcast_shapes(left[:-2], right[:-2])
     m, k, n = left[-2], left[-1], right[-1]
-    whole = (*batch, m, n)
+    shape = (*batch, m, n)
     if len(right) == 2:  # a single matrix product
         rows = math.prod(left[:-1])
-        left, whole = (rows, k), (rows, n)
-    g = F._backward_reshape(g, shape=whole)
+        left, shape = (rows, k), (rows, n)
+    g = F._backward_reshape(g, shape=shape)
     x, y = F._backward_reshape(x, shape=left), F._backward_reshape(y, shape=right)
     by_x = by_y = None
     if len(left) == len(right) == 2:

@@ -136,8 +136,8 @@ def gemm_kernels(extents_of, transposes_of):
             return None
         if batch > 1:
             return None if m * n * k >= 1 << 19 else "small products"
-        narrow = 32 <= min(m, n) <= 64 and m * n * k >= 1 << 23
-        return None if narrow else "not a large narrow product"
+        long_and_thin = 32 <= min(m, n) <= 64 and m * n * k >= 1 << 23
+        return None if long_and_thin else "not a large narrow product"
 
     def work(a, ins, outs):
         return math.prod(extents_of(a, ins[0], ins[1])) // 4

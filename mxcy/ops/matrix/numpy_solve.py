@@ -47,19 +47,22 @@ class Solve:
             right[-2] == shape[-1] or -1 in (right[-2], shape[-1]),
             f"A {shape} and B {B.shape}: the numbers of rows differ",
         )
-        whole = (*broadcast_shapes(shape[:-2], right[:-2]), *right[-2:])
-        return Spec(whole[:-1] if B.ndim == 1 else whole, dtype)
+        full_shape = (*broadcast_shapes(shape[:-2], right[:-2]), *right[-2:])
+        return Spec(full_shape[:-1] if B.ndim == 1 else full_shape, dtype)
 
     def grad(a, F, g, A, B, out, specs):
         shape, right = specs[0].shape, specs[1].shape
         if len(right) == 1:
             right = (*right, 1)
-        whole = (*broadcast_shapes(shape[:-2], right[:-2]), *right[-2:])
-        g, out = F._backward_reshape(g, shape=whole), F._backward_reshape(out, shape=whole)
+        full_shape = (*broadcast_shapes(shape[:-2], right[:-2]), *right[-2:])
+        g, out = (
+            F._backward_reshape(g, shape=full_shape),
+            F._backward_reshape(out, shape=full_shape),
+        )
         by_b = F._npi_solve(transposed(F, A, len(shape)), g)
-        by_a = -F._npi_matmul(by_b, transposed(F, out, len(whole)))
-        square_shape = (*whole[:-2], *shape[-2:])
-        by_b = _summed(F, by_b, whole, right)
+        by_a = -F._npi_matmul(by_b, transposed(F, out, len(full_shape)))
+        square_shape = (*full_shape[:-2], *shape[-2:])
+        by_b = _summed(F, by_b, full_shape, right)
         return (
             _summed(F, by_a, square_shape, shape),
             F._backward_reshape(by_b, shape=specs[1].shape),

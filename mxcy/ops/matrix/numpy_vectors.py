@@ -46,13 +46,13 @@ def _cross_grad(a, F, g, x, y, specs):
         g = F.Concat(g * 0, g * 0, g, dim=-1, num_args=3)
     else:
         g = F._npi_moveaxis(g, source=(a.axisc,), destination=(-1,))
-    whole = Spec((*broadcast_shapes(left, right), 3))
+    broadcast = Spec((*broadcast_shapes(left, right), 3))
     gradients = []
     for by, shape, axis, extent in (
         (F._npi_cross(y, g), left, a.axisa, i),
         (F._npi_cross(g, x), right, a.axisb, j),
     ):
-        by = sum_to(F, by, Spec((*shape, 3)), whole)
+        by = sum_to(F, by, Spec((*shape, 3)), broadcast)
         by = F.slice_axis(by, axis=-1, begin=0, end=extent)
         gradients.append(F._npi_moveaxis(by, source=(-1,), destination=(axis,)))
     return tuple(gradients)

@@ -206,12 +206,12 @@ class BatchNorm:
     def ref(a, xp, data, gamma, beta, moving_mean, moving_var):
         axis, ndim = a.axis % data.ndim, data.ndim
         gamma = xp.ones_like(gamma) if a.fix_gamma else gamma
-        wide = data.astype(gamma.dtype)
+        values = data.astype(gamma.dtype)
         mean, var = moving_mean, moving_var
         if _uses_batch(a):
-            mean, var = wide.mean(other_axes(axis, ndim)), wide.var(other_axes(axis, ndim))
+            mean, var = values.mean(other_axes(axis, ndim)), values.var(other_axes(axis, ndim))
         inverse = 1 / xp.sqrt(var + a.eps)
-        out = (wide - along(mean, axis, ndim)) * along(gamma * inverse, axis, ndim)
+        out = (values - along(mean, axis, ndim)) * along(gamma * inverse, axis, ndim)
         out = (out + along(beta, axis, ndim)).astype(data.dtype)
         return out, mean, inverse, gamma, moving_mean, moving_var
 
@@ -225,10 +225,10 @@ def _batch_norm_curvature(
     shape = tuple(-1 if i == axis else 1 for i in range(ndim))
     if not _uses_batch(a):
         mean, inverse = moving_mean, F.rsqrt(moving_var + a.eps)
-    wide = grad, data, g[0]
+    operands = grad, data, g[0]
     if dtype != data_dtype:
-        wide = (F.Cast(v, dtype=dtypes.name_of(dtype)) for v in wide)
-    grad, data, by_data = wide
+        operands = (F.Cast(v, dtype=dtypes.name_of(dtype)) for v in operands)
+    grad, data, by_data = operands
     gamma, mean, inverse, by_gamma, by_beta = (
         F.reshape(v, shape=shape) for v in (gamma, mean, inverse, g[1], g[2])
     )
@@ -314,17 +314,17 @@ class _BatchNormGrad:
 
     def ref(a, xp, grad, data, gamma, mean, inverse, moving_mean, moving_var):
         axis, ndim = a.axis % data.ndim, data.ndim
-        others, wide = other_axes(axis, ndim), grad.astype(gamma.dtype)
+        others, upstream = other_axes(axis, ndim), grad.astype(gamma.dtype)
         batch_stats = _uses_batch(a)
         if not batch_stats:
             mean, inverse = moving_mean, 1 / xp.sqrt(moving_var + a.eps)
         scaled = (data.astype(gamma.dtype) - along(mean, axis, ndim)) * along(inverse, axis, ndim)
-        by_beta, by_gamma = wide.sum(others), (wide * scaled).sum(others)
-        by_data = wide
+        by_beta, by_gamma = upstream.sum(others), (upstream * scaled).sum(others)
+        by_data = upstream
         if batch_stats:
             n = max(data.size // max(data.shape[axis], 1), 1)
             by_data = (
-                wide - along(by_beta / n, axis, ndim) - scaled * along(by_gamma / n, axis, ndim)
+                upstream - along(by_beta / n, axis, ndim) - scaled * along(by_gamma / n, axis, ndim)
             )
             var = 1 / (inverse * inverse) - a.eps
             moving_mean = a.momentum * moving_mean + (1 - a.momentum) * mean

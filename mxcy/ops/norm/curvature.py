@@ -48,7 +48,7 @@ class Curvature:
         if self._means is not None:
             crossed = times(by_data, self._means(inner * scaled))
             crossed = crossed + times(inner, self._means(by_data * scaled))
-            whole = times(scaled, self._means(by_data * self.slope(inner))) + self.slope(crossed)
-            bent = times(whole, self.inverse)
+            total = times(scaled, self._means(by_data * self.slope(inner))) + self.slope(crossed)
+            bent = times(total, self.inverse)
             to_data = -bent if to_data is None else to_data - bent
         return to_grad, to_data, to_gamma

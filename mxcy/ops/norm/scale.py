@@ -87,9 +87,11 @@ class L2Normalization:
         return by_data + F.broadcast_mul(output, g[1])
 
     def ref(a, xp, data):
-        wide = data.astype(xp.float32) if data.dtype == xp.float16 else data
-        norm = xp.sqrt((wide * wide).sum(_length_axes(a.mode, data.ndim), keepdims=True) + a.eps)
-        return (wide / norm).astype(data.dtype), norm.astype(data.dtype)
+        values = data.astype(xp.float32) if data.dtype == xp.float16 else data
+        norm = xp.sqrt(
+            (values * values).sum(_length_axes(a.mode, data.ndim), keepdims=True) + a.eps
+        )
+        return (values / norm).astype(data.dtype), norm.astype(data.dtype)
 
 
 def _window_sum(xp, array, nsize):

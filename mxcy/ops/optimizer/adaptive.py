@@ -204,6 +204,6 @@ register(
     ),
     doc="""Update a weight by row-wise AdaGrad: ``weight - lr * grad / sqrt(history + epsilon)``.
 
-    `history`, of extent 1 in all axes but the first, accumulates mean squared gradients of rows.
+    `history`, of size 1 in all axes but the first, accumulates mean squared gradients of rows.
     """,
 )

@@ -139,12 +139,12 @@ def _register_one(name, states, mixed, fields, step, doc, tuples, count, extra, 
     )
 
 
-def _sample_arrays(states, wide, extra):
-    """Return inputs for two weights, with states of dtype `wide`."""
+def _sample_arrays(states, state_dtype, extra):
+    """Return inputs for two weights, with states of dtype `state_dtype`."""
 
     def of_weight(shape):
         drawn = [values(-1, 1, shape), values(-1, 1, shape)]
-        return drawn + [values(0.1, 1, shape, wide) for _ in range(states)]
+        return drawn + [values(0.1, 1, shape, state_dtype) for _ in range(states)]
 
     def shared(name):
         if name.endswith("rates"):

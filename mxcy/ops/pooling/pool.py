@@ -65,7 +65,7 @@ def _as_given(a, xp, array):
 
 
 def params(a, data):
-    """Return the kernels' parameters: three spatial dimensions, missing ones of extent 1."""
+    """Return the kernels' parameters: three spatial dimensions, missing ones of size 1."""
     last = channels_last(a, data.ndim)
     spatial = data.shape[1:-1] if last else data.shape[2:]
     kernel, stride, pad, out = resolve(a, spatial)
@@ -94,24 +94,24 @@ def _work(a, data, pooled):
 
 def _window(position, extents, kernel, stride, pad):
     """Return (begin, end) of a window's valid part per axis, and its size including padding."""
-    bounds, whole = [], 1
+    bounds, count = [], 1
     for o, x, k, s, p in zip(position, extents, kernel, stride, pad, strict=True):
         begin = o * s - p
         end = min(begin + k, x + p)
-        whole *= max(end - begin, 0)
+        count *= max(end - begin, 0)
         bounds.append((max(begin, 0), max(min(end, x), max(begin, 0))))
-    return bounds, whole
+    return bounds, count
 
 
 def _each_window(a, extents):
     """Yield the window slices and the divisor of an average for each output position."""
     kernel, stride, pad, out = resolve(a, extents)
     for position in itertools.product(*map(range, out)):
-        bounds, whole = _window(position, extents, kernel, stride, pad)
+        bounds, padded_count = _window(position, extents, kernel, stride, pad)
         inside = 1
         for begin, end in bounds:
             inside *= end - begin
-        divisor = inside if a.count_include_pad is False else whole
+        divisor = inside if a.count_include_pad is False else padded_count
         slices = (slice(None), slice(None), *(slice(b, e) for b, e in bounds))
         yield (slice(None), slice(None), *position), slices, divisor, inside
 

@@ -65,9 +65,9 @@ def _rest_struct(a):
     }
 
 
-def _check(a, count, data, weight, scale, rest, shape):
+def _check(a, count, data, weight, scale, addends, shape):
     """Infer the specs of all inputs but data and weight, given the output's `shape`."""
-    bias, other = extras(a, rest)
+    bias, other = extras(a, addends)
     data.fill("data", dtype=dtypes.code_of(a.source_type))
     ends = np.iinfo(a.source_type)
     require(ends.min <= a.zero <= ends.max, f"zero: {a.zero} is not a {a.source_type}")
@@ -84,9 +84,9 @@ def _check(a, count, data, weight, scale, rest, shape):
     return Spec(shape, dtypes.code_of(a.out_type))
 
 
-def _finish(a, xp, sums, scale, rest):
+def _finish(a, xp, sums, scale, addends):
     """Apply the epilogue to the sums of products, channels last."""
-    bias, other = extras(a, rest)
+    bias, other = extras(a, addends)
     out = sums.astype(F32) * scale.astype(F32)
     if bias is not None:
         out = out + bias.astype(F32)
@@ -167,20 +167,20 @@ _CONV_FIELDS = (
 )
 
 
-def _infer_conv(a, data, weight, scale, *rest):
+def _infer_conv(a, data, weight, scale, *addends):
     eight_bits("data", data)
     shadow = Spec() if a.algo else Spec(weight.shape)
     shape, _ = conv_shapes(a, Spec(_first(data.shape)), shadow)
     if not a.algo:
         weight.fill("weight", shadow.shape)
-    return _check(a, a.num_filter, data, weight, scale, rest, _last(shape))
+    return _check(a, a.num_filter, data, weight, scale, addends, _last(shape))
 
 
-def _conv_ref(a, xp, data, weight, scale, *rest):
+def _conv_ref(a, xp, data, weight, scale, *addends):
     require_plain(a)
     source = xp.moveaxis(data, -1, 1).astype("int64") - a.zero
     sums = xp.moveaxis(forward_ref(a, xp, source, weight.astype("int64")), 1, -1)
-    return _finish(a, xp, sums, scale, rest)
+    return _finish(a, xp, sums, scale, addends)
 
 
 def _conv_samples():
@@ -306,7 +306,7 @@ def _dense_struct(a, rows, depth):
 _DENSE_FIELDS = (Field("num_hidden", Int), *_FIELDS)
 
 
-def _infer_dense(a, data, weight, scale, *rest):
+def _infer_dense(a, data, weight, scale, *addends):
     eight_bits("data", data)
     require(a.num_hidden > 0, f"num_hidden: must be positive, got {a.num_hidden}")
     require(data.shape != (), "data: expected at least one dimension")
@@ -314,12 +314,14 @@ def _infer_dense(a, data, weight, scale, *rest):
     if not a.algo:
         weight.fill("weight", (a.num_hidden, depth))
     shape = data.shape and (*data.shape[:-1], a.num_hidden)
-    return _check(a, a.num_hidden, data, weight, scale, rest, shape)
+    return _check(a, a.num_hidden, data, weight, scale, addends, shape)
 
 
-def _dense_ref(a, xp, data, weight, scale, *rest):
+def _dense_ref(a, xp, data, weight, scale, *addends):
     require_plain(a)
-    return _finish(a, xp, (data.astype("int64") - a.zero) @ weight.astype("int64").T, scale, rest)
+    return _finish(
+        a, xp, (data.astype("int64") - a.zero) @ weight.astype("int64").T, scale, addends
+    )
 
 
 def _dense_samples():

@@ -177,8 +177,8 @@ class IntgemmFullyConnected:
         yield sample(data, wide, bias, num_hidden=8, out_type="int32")
         yield sample((3, 64), weight, _LARGEST, num_hidden=8, no_bias=True)
 
-    def infer(a, data, weight, *rest):
-        by_name = dict(zip(IntgemmFullyConnected.arguments(a)[2:], rest, strict=True))
+    def infer(a, data, weight, *optional):
+        by_name = dict(zip(IntgemmFullyConnected.arguments(a)[2:], optional, strict=True))
         kind = dtypes.code_of(a.out_type)
         require(
             data.dtype in (None, INT8) or (data.dtype == _FLOAT and kind == _FLOAT),
@@ -195,8 +195,8 @@ class IntgemmFullyConnected:
             by_name["bias"].fill("bias", (a.num_hidden,), kind)
         return Spec(inferred.shape, kind)
 
-    def ref(a, xp, data, weight, *rest):
-        by_name = dict(zip(IntgemmFullyConnected.arguments(a)[2:], rest, strict=True))
+    def ref(a, xp, data, weight, *optional):
+        by_name = dict(zip(IntgemmFullyConnected.arguments(a)[2:], optional, strict=True))
         factor = F32(1)
         if data.dtype.kind == "f":
             largest = xp.abs(data).max().astype(F32) if data.size else F32(0)

@@ -44,34 +44,34 @@ def _by_name(a, arrays):
     return dict(zip(_arguments(a), arrays, strict=True))
 
 
-def _check(given):
+def _check(inputs):
     """Check the dtypes of all inputs."""
-    eight_bits("data", given["data"])
-    given["weight"].fill("weight", dtype=INT8)
-    if "bias" in given:
-        given["bias"].fill("bias", dtype=INT8)
-    range_specs(*((name, spec) for name, spec in given.items() if name[:4] in ("min_", "max_")))
+    eight_bits("data", inputs["data"])
+    inputs["weight"].fill("weight", dtype=INT8)
+    if "bias" in inputs:
+        inputs["bias"].fill("bias", dtype=INT8)
+    range_specs(*((name, spec) for name, spec in inputs.items() if name[:4] in ("min_", "max_")))
 
 
-def _reaches(xp, given):
+def _reaches(xp, inputs):
     return {
-        name: reach(xp, given[f"min_{name}"], given[f"max_{name}"])
+        name: reach(xp, inputs[f"min_{name}"], inputs[f"max_{name}"])
         for name in ("data", "weight", "bias")
-        if name in given
+        if name in inputs
     }
 
 
-def whole_bias(xp, given, reaches):
+def whole_bias(xp, inputs, reaches):
     """Return the bias in steps of the sums."""
-    kind = given["data"].dtype
+    kind = inputs["data"].dtype
     steps = per_unit(limit_of(kind), reaches["data"]) * per_unit(LIMITS["int8"], reaches["weight"])
     factor = steps * (reaches["bias"] / F32(LIMITS["int8"]))
-    return xp.rint(given["bias"].astype(F32) * factor).astype("int64")
+    return xp.rint(inputs["bias"].astype(F32) * factor).astype("int64")
 
 
-def _sum_range(xp, given, reaches):
+def _sum_range(xp, inputs, reaches):
     """Return the range of the sums: 2**31 of their steps."""
-    step = reaches["data"] / F32(LARGEST[given["data"].dtype.name])
+    step = reaches["data"] / F32(LARGEST[inputs["data"].dtype.name])
     step = step * (reaches["weight"] / F32(LARGEST["int8"]))
     return signed_pair(xp, F32(2**31) * step)
 

@@ -65,9 +65,9 @@ def density(name, parameters, log_density, partials, doc, tries, integers=False)
         drawn, *parameters = inputs
         extra = len(specs[0].shape) - len(specs[1].shape)
         shape = specs[1].shape + (1,) * extra
-        wide = [F.Reshape(p, shape=shape) for p in parameters] if extra else parameters
+        aligned = [F.Reshape(p, shape=shape) for p in parameters] if extra else parameters
         weight = g if a.is_log else g * out
-        first, *others = partials(F, drawn, *wide)
+        first, *others = partials(F, drawn, *aligned)
         gradients = [F.zeros_like(drawn) if first is None else weight * first]
         axes = tuple(range(len(specs[1].shape), len(specs[0].shape)))
         return gradients + [
@@ -244,14 +244,14 @@ def _infer_dirichlet(a, drawn, alpha):
 
 def _grad_dirichlet(a, F, g, inputs, out, specs):
     drawn, alpha = inputs
-    whole, rows = specs[0].shape, specs[1].shape
-    extra = len(whole) - len(rows)
-    wide = F.Reshape(alpha, shape=(*rows[:-1], *(1,) * extra, rows[-1])) if extra else alpha
+    shape, rows = specs[0].shape, specs[1].shape
+    extra = len(shape) - len(rows)
+    aligned = F.Reshape(alpha, shape=(*rows[:-1], *(1,) * extra, rows[-1])) if extra else alpha
     weight = F.expand_dims(g if a.is_log else g * out, axis=-1)
-    total = F.sum(wide, axis=-1, keepdims=True)
-    by_alpha = weight * (F.log(drawn) + (F.digamma(total) - F.digamma(wide)))
-    axes = tuple(range(len(rows) - 1, len(whole) - 1))
-    return weight * ((wide - 1) / drawn), F.sum(by_alpha, axis=axes) if axes else by_alpha
+    total = F.sum(aligned, axis=-1, keepdims=True)
+    by_alpha = weight * (F.log(drawn) + (F.digamma(total) - F.digamma(aligned)))
+    axes = tuple(range(len(rows) - 1, len(shape) - 1))
+    return weight * ((aligned - 1) / drawn), F.sum(by_alpha, axis=axes) if axes else by_alpha
 
 
 def _ref_dirichlet(a, xp, drawn, alpha):

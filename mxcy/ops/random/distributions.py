@@ -165,8 +165,8 @@ def _register_like(name, fields, draw_like, kernel, doc):
 def _register_rows(name, rows, draw, kernel, doc, tries):
     def ref(a, xp, *parameters):
         extra = a.shape or ()
-        wide = [p.reshape(p.shape + (1,) * len(extra)) for p in parameters]
-        drawn = draw(generator(xp), *wide, parameters[0].shape + extra)
+        aligned = [p.reshape(p.shape + (1,) * len(extra)) for p in parameters]
+        drawn = draw(generator(xp), *aligned, parameters[0].shape + extra)
         return drawn.astype(dtypes.dtype_of(_float_code(a.dtype)))
 
     register(

@@ -273,10 +273,12 @@ class NumpyMultinomial:
         return None
 
     def ref(a, xp, pvals):
-        wide = pvals.astype("float64")
-        if not wide.size:
+        probabilities = pvals.astype("float64")
+        if not probabilities.size:
             return xp.zeros((*(a.size or ()), 0), "int64")
-        return xp.asarray(generator(xp).multinomial(a.n, wide / wide.sum(), a.size or None))
+        return xp.asarray(
+            generator(xp).multinomial(a.n, probabilities / probabilities.sum(), a.size or None)
+        )
 
     kernels = (
         native(

@@ -170,7 +170,7 @@ def backward(net, xp, data, flat, state, cell_state, lengths, out, saved, d_out,
         for direction in range(net.directions):
             number = layer * net.directions + direction
             columns = slice(direction * net.out, (direction + 1) * net.out)
-            mine = kept[direction * (1 + net.cell.has_extra) :]
+            of_direction = kept[direction * (1 + net.cell.has_extra) :]
             begin = state[number], None if cell_state is None else cell_state[number]
             end = d_state[number], None if d_cell is None else d_cell[number]
             result = _run_back(
@@ -183,7 +183,7 @@ def backward(net, xp, data, flat, state, cell_state, lengths, out, saved, d_out,
                 *begin,
                 lengths,
                 out[..., columns],
-                mine,
+                of_direction,
                 d_out[..., columns],
                 *end,
             )

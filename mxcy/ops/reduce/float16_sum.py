@@ -22,26 +22,26 @@ def narrow_first(*kernels, data=0):
     -------
     tuple of Native
     """
-    wide = kernels[-1]
+    general = kernels[-1]
 
     def refuse(a, ins, outs):
         if ins[data].dtype != _FLOAT16 or env.get("MXNET_SAFE_ACCUMULATION"):
             return "accumulation is in a wider dtype"
-        return wide.when(a, ins, outs) if wide.when else None
+        return general.when(a, ins, outs) if general.when else None
 
     def name(a, ins, outs):
-        own = wide.name(a, ins, outs) if callable(wide.name) else wide.name
+        own = general.name(a, ins, outs) if callable(general.name) else general.name
         return f"{own}_narrow"
 
-    narrow = native(
+    one_word = native(
         name,
-        wide.struct,
-        wide.params,
+        general.struct,
+        general.params,
         refuse,
-        wide.workspace,
-        wide.work,
-        wide.inplace,
-        wide.select,
-        mixed=wide.mixed,
+        general.workspace,
+        general.work,
+        general.inplace,
+        general.select,
+        mixed=general.mixed,
     )
-    return (narrow, *kernels)
+    return (one_word, *kernels)

@@ -138,12 +138,14 @@ class Percentile:
     def ref(a, xp, x, q=None):
         kind = numpy_type(_PERCENTILE(a, Spec(x.shape, code_of(x.dtype))))
         axes = axes_of(a, x.ndim)
-        wide = x.astype("float64" if x.dtype.kind != "f" else np.result_type(x.dtype, "float32"))
+        values = x.astype("float64" if x.dtype.kind != "f" else np.result_type(x.dtype, "float32"))
         q = a.q_scalar if q is None else q.astype("float64")
         inside = xp.asarray((q >= 0) & (q <= 100)).all()
         require_value(bool(inside), f"percentiles must be in [0, 100], got {q}")
         if not axes:
-            result = wide if np.ndim(q) == 0 else wide + 0 * q.reshape((*q.shape, *(1,) * x.ndim))
+            result = (
+                values if np.ndim(q) == 0 else values + 0 * q.reshape((*q.shape, *(1,) * x.ndim))
+            )
         else:
-            result = xp.percentile(wide, q, axes, method=a.interpolation, keepdims=a.keepdims)
+            result = xp.percentile(values, q, axes, method=a.interpolation, keepdims=a.keepdims)
         return xp.asarray(result).astype(kind)

@@ -20,8 +20,8 @@ _INT64 = CODES["int64"]
 def _infer_position(a, x):
     if x.shape is None:
         return Spec(None, _INT64)
-    whole = a.axis is None or (not x.ndim and a.axis in (0, -1))  # as NumPy
-    axes = tuple(range(x.ndim)) if whole else (normal_axis(a.axis, x.ndim),)
+    all_axes = a.axis is None or (not x.ndim and a.axis in (0, -1))  # as NumPy
+    axes = tuple(range(x.ndim)) if all_axes else (normal_axis(a.axis, x.ndim),)
     empty = 0 in (x.shape[axis] for axis in axes)
     require(not empty, "attempt to get the position of an extreme of an empty sequence")
     return Spec(kept_shape(x.shape, axes, a.keepdims), _INT64)

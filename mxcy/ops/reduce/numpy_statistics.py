@@ -241,15 +241,15 @@ class Average:
         axes = axes_of(a, x.ndim)
         specs = [Spec(v.shape, code_of(v.dtype)) for v in (x, weights) if v is not None]
         kind = numpy_type(_MEETING(a, *specs) if a.weighted else MEAN(a, *specs))
-        wide = np.result_type(kind, np.float32)
+        accumulator = np.result_type(kind, np.float32)
         if weights is None:
-            total = xp.asarray(wide.type(math.prod(x.shape[i] for i in axes)))
-            result = xp.asarray(x.astype(wide).sum(axes) / total)
+            total = xp.asarray(accumulator.type(math.prod(x.shape[i] for i in axes)))
+            result = xp.asarray(x.astype(accumulator).sum(axes) / total)
         else:
             shape = _weight_shape(a, x.shape, weights.shape)
-            weights = xp.broadcast_to(weights.astype(wide).reshape(shape), x.shape)
+            weights = xp.broadcast_to(weights.astype(accumulator).reshape(shape), x.shape)
             total = xp.asarray(weights.sum(axes))
-            result = xp.asarray((x.astype(wide) * weights).sum(axes) / total)
+            result = xp.asarray((x.astype(accumulator) * weights).sum(axes) / total)
         result = result.astype(kind)
         if not a.returned:
             return result

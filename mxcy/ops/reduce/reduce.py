@@ -274,8 +274,8 @@ class Norm:
 
     def ref(a, xp, data):
         axes = reduced_axes(a, data.ndim)
-        wide = data.astype("float64")
-        norm = xp.abs(wide).sum(axes) if a.ord == 1 else xp.sqrt((wide * wide).sum(axes))
+        values = data.astype("float64")
+        norm = xp.abs(values).sum(axes) if a.ord == 1 else xp.sqrt((values * values).sum(axes))
         return norm.astype(a.out_dtype or data.dtype).reshape(
             reduced_shape(data.shape, axes, a.keepdims)
         )

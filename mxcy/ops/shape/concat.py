@@ -263,12 +263,12 @@ class SliceChannel:
             return
         if a.squeeze_axis:
             axis = normal_axis(a.axis, part.ndim + 1)
-            whole = (*part.shape[:axis], a.num_outputs, *part.shape[axis:])
+            shape = (*part.shape[:axis], a.num_outputs, *part.shape[axis:])
         else:
             axis = normal_axis(a.axis, part.ndim)
             extent = part.shape[axis]
-            whole = _with(part.shape, axis, -1 if extent == -1 else extent * a.num_outputs)
-        ins[0].fill("data", whole)
+            shape = _with(part.shape, axis, -1 if extent == -1 else extent * a.num_outputs)
+        ins[0].fill("data", shape)
 
     def infer(a, data):
         n = len(numbered(a.num_outputs, "num_outputs"))
@@ -322,7 +322,7 @@ def _bounds(a, extent):
     for begin, end in bounds:
         require(
             0 <= begin <= end <= extent,
-            f"indices: {a.indices} are not ascending positions in a dimension of extent {extent}",
+            f"indices: {a.indices} are not ascending positions in a dimension of size {extent}",
         )
     return bounds
 
@@ -337,7 +337,7 @@ class SplitV2:
 
     `indices` are the start positions of the parts, the first being 0. If `sections` does not divide
     the extent, the first parts are larger by one. With `squeeze_axis` the dimension is removed from
-    parts of extent 1.
+    parts of size 1.
     """
 
     indices: Shape

@@ -146,7 +146,7 @@ def _sum_to(F, g, spec, axes):
 
 @op("broadcast_to")
 class BroadcastTo:
-    """Broadcast dimensions of extent 1 to `shape`, of equal rank; 0 keeps an extent.
+    """Broadcast dimensions of size 1 to `shape`, of equal rank; 0 keeps an extent.
 
     Raises
     ------
@@ -188,7 +188,7 @@ class BroadcastTo:
 
 @op("broadcast_axis", aliases=("broadcast_axes",))
 class BroadcastAxis:
-    """Broadcast the dimensions `axis` (of extent 1, non-negative) to the extents `size`."""
+    """Broadcast the dimensions `axis` (of size 1, non-negative) to the extents `size`."""
 
     axis: Shape = ()
     size: Shape = ()

@@ -31,10 +31,10 @@ def _diagonal_shape(offset, axis1, axis2, shape):
     return (*(n for i, n in enumerate(shape) if i not in (first, second)), length)
 
 
-def _walked(offset, axis1, axis2, whole):
-    """Return strides and offset of a diagonal in an array of shape `whole`."""
-    first, second, row, column, _ = _placed(offset, axis1, axis2, whole)
-    strides = strides_of(whole)
+def _walked(offset, axis1, axis2, shape):
+    """Return strides and offset of a diagonal in an array of shape `shape`."""
+    first, second, row, column, _ = _placed(offset, axis1, axis2, shape)
+    strides = strides_of(shape)
     walked = [n for i, n in enumerate(strides) if i not in (first, second)]
     return [*walked, strides[first] + strides[second]], row * strides[first] + column * strides[
         second

@@ -42,22 +42,22 @@ def _coded(shape, codes):
             extents.append(_product(taken(2, code)))
         else:
             require(code == -6, f"newshape: unknown code {code}")
-            (whole,) = taken(1, code)
-            extents += _split(whole, next(codes, None), next(codes, None))
+            (extent,) = taken(1, code)
+            extents += _split(extent, next(codes, None), next(codes, None))
     return extents
 
 
-def _split(whole, first, second):
+def _split(extent, first, second):
     """Return the two extents that code -6 splits one into; one of them may be -1."""
     require(second is not None, "newshape: code -6 needs two extents after it")
     require((first, second) != (-1, -1), "newshape: only one extent of code -6 can be -1")
-    if whole != -1 and first == -1 and second > 0:
-        first = whole // second
-    elif whole != -1 and second == -1 and first > 0:
-        second = whole // first
+    if extent != -1 and first == -1 and second > 0:
+        first = extent // second
+    elif extent != -1 and second == -1 and first > 0:
+        second = extent // first
     require(
-        whole == -1 or first * second == whole,
-        f"newshape: cannot split extent {whole} into {first} and {second}",
+        extent == -1 or first * second == extent,
+        f"newshape: cannot split extent {extent} into {first} and {second}",
     )
     return first, second
 

@@ -65,7 +65,7 @@ class Transpose:
 
 @op("_npi_squeeze", inputs="a", identity=True, numpy="squeeze(a, axis=None, out=None)")
 class Squeeze:
-    """Remove axes of extent 1: all of them, or those given."""
+    """Remove axes of size 1: all of them, or those given."""
 
     axis: ShapeOrNone = None
 
@@ -117,7 +117,7 @@ def _aligned(shape, target):
 
 @op("_npi_broadcast_to", inputs="array", numpy="broadcast_to(array, shape)")
 class BroadcastTo:
-    """Broadcast an array along new axes and axes of extent 1; -2 keeps an extent."""
+    """Broadcast an array along new axes and axes of size 1; -2 keeps an extent."""
 
     shape: Shape
 

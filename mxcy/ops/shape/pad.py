@@ -126,12 +126,12 @@ def repeating(name, shape, margins, mode=lambda a: a.mode):
         }
 
     def when(a, ins, outs):
-        whole = shape(a, ins)
+        padded = shape(a, ins)
         if mode(a) not in _REPEATS:
             return f"mode {mode(a)}"
-        if not whole or 0 in whole:
+        if not padded or 0 in padded:
             return "nothing to repeat"
-        needed = len(_collapsed(whole, margins(a, whole)))
+        needed = len(_collapsed(padded, margins(a, padded)))
         return None if needed <= _KERNEL_DIMS else f"margins in {needed} parts of the shape"
 
     return native(name, struct=PAD, params=params, when=when)
@@ -210,10 +210,10 @@ def _fold(xp, mode, g, axis, extent, before, after):
 
 
 def _unpad_loops(a, ins, outs):
-    whole = _pad_loops(a, outs, ins)  # the same loops in the other direction
-    whole.update(src=whole["dst"], dst=whole["src"], scalar=0.0)
-    whole.update(src_offset=whole["dst_offset"], dst_offset=whole["src_offset"])
-    return whole
+    loops = _pad_loops(a, outs, ins)  # the same loops in the other direction
+    loops.update(src=loops["dst"], dst=loops["src"], scalar=0.0)
+    loops.update(src_offset=loops["dst_offset"], dst_offset=loops["src_offset"])
+    return loops
 
 
 @op("_backward_pad")

@@ -285,10 +285,10 @@ def _diagonal(a, shape):
     return first, second, row, column, length
 
 
-def _diagonal_loops(a, whole, part):
-    """Return extents, strides and offset of the diagonal `part` in an array of shape `whole`."""
-    first, second, row, column, _ = _diagonal(a, whole)
-    strides = strides_of(whole)
+def _diagonal_loops(a, shape, part):
+    """Return extents, strides and offset of the diagonal `part` in an array of shape `shape`."""
+    first, second, row, column, _ = _diagonal(a, shape)
+    strides = strides_of(shape)
     walked = [n for i, n in enumerate(strides) if i not in (first, second)]
     walked.append(strides[first] + strides[second])
     return part, walked, row * strides[first] + column * strides[second]

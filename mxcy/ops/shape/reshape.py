@@ -61,8 +61,8 @@ def _apply_codes(shape, codes):
             require(
                 position + 2 <= len(codes), f"shape: code -4 needs two extents after it in {codes}"
             )
-            (whole,) = take(1, code)
-            out += _split(whole, *codes[position : position + 2])
+            (extent,) = take(1, code)
+            out += _split(extent, *codes[position : position + 2])
             position += 2
         else:
             require(code > 0, f"shape: unknown code {code} in {codes}")
@@ -71,17 +71,17 @@ def _apply_codes(shape, codes):
     return out
 
 
-def _split(whole, first, second):
+def _split(extent, first, second):
     """Return the two extents that code -4 splits one into; one of them may be -1."""
     require((first, second) != (-1, -1), "shape: only one extent of code -4 can be -1")
-    if whole == -1:
+    if extent == -1:
         return first, second
     if first == -1 and second > 0:
-        first = whole // second
+        first = extent // second
     elif second == -1 and first > 0:
-        second = whole // first
+        second = extent // first
     require(
-        first * second == whole, f"shape: cannot split extent {whole} into {first} and {second}"
+        first * second == extent, f"shape: cannot split extent {extent} into {first} and {second}"
     )
     return first, second
 
@@ -307,7 +307,7 @@ class Flatten:
 
 @op("expand_dims", aliases=("_npi_expand_dims",), identity=True)
 class ExpandDims:
-    """Insert a dimension of extent 1 at position `axis`, counted from the end when negative."""
+    """Insert a dimension of size 1 at position `axis`, counted from the end when negative."""
 
     axis: Int
 
@@ -341,7 +341,7 @@ class ExpandDims:
 
 @op("squeeze", identity=True, in_symbols=InSymbols(named_input=True))
 class Squeeze:
-    """Remove dimensions of extent 1: all of them, or those listed in `axis`.
+    """Remove dimensions of size 1: all of them, or those listed in `axis`.
 
     If all dimensions would be removed, the shape is (1,).
     """
@@ -362,7 +362,7 @@ class Squeeze:
             for axis in axes:
                 require(
                     data.shape[axis] in (1, -1),
-                    f"axis: cannot remove dimension {axis} of extent {data.shape[axis]}",
+                    f"axis: cannot remove dimension {axis} of size {data.shape[axis]}",
                 )
             kept = tuple(n for i, n in enumerate(data.shape) if i not in axes)
         return Spec(kept or (1,), data.dtype)

@@ -158,9 +158,9 @@ def _axis_range(a, shape):
     return axis, begin, end
 
 
-def _axis_ranges(a, whole, part):
-    axis, begin, end = _axis_range(a, whole)
-    return [range(begin, end) if i == axis else range(n) for i, n in enumerate(whole)]
+def _axis_ranges(a, shape, part):
+    axis, begin, end = _axis_range(a, shape)
+    return [range(begin, end) if i == axis else range(n) for i, n in enumerate(shape)]
 
 
 @op("slice_axis")
@@ -343,17 +343,17 @@ def _crop_box(a, shapes):
     require(all(len(shape) == 4 for shape in shapes), f"data: needs 4 dimensions, got {shapes}")
     size = shapes[1][2:] if len(shapes) == 2 else a.h_w
     require(
-        len(size) == 2 and all(1 <= n <= whole for n, whole in zip(size, data[2:], strict=True)),
+        len(size) == 2 and all(1 <= n <= extent for n, extent in zip(size, data[2:], strict=True)),
         f"h_w: cannot cut a rectangle of {tuple(size)} out of {data}",
     )
     if a.center_crop:
-        offset = tuple((whole - n) // 2 for n, whole in zip(size, data[2:], strict=True))
+        offset = tuple((extent - n) // 2 for n, extent in zip(size, data[2:], strict=True))
     else:
         offset = a.offset
     require(len(offset) == 2, f"offset: expected (y, x), got {offset}")
     fits = zip(offset, size, data[2:], strict=True)
     require(
-        all(0 <= start <= whole - n for start, n, whole in fits),
+        all(0 <= start <= extent - n for start, n, extent in fits),
         f"offset: a rectangle of {tuple(size)} at {offset} leaves {data}",
     )
     return offset, tuple(size)

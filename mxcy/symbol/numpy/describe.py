@@ -91,8 +91,8 @@ def _all(record, inputs):
 def _default_type(attrs):
     """The default dtype under NumPy's type rules."""
     bounds = [attrs[name] for name in ("start", "stop", "step") if name in attrs]
-    whole = bool(bounds) and "num" not in attrs and all(isinstance(n, int) for n in bounds)
-    return "int64" if whole else "float64"
+    integral = bool(bounds) and "num" not in attrs and all(isinstance(n, int) for n in bounds)
+    return "int64" if integral else "float64"
 
 
 symbolic.offer(Symbol, describe)

@@ -42,5 +42,5 @@ def diff(a, n=1, axis=-1, prepend=None, append=None):
     Symbol
     """
     parts = [x for x in (prepend, a, append) if x is not None]
-    whole = a if len(parts) == 1 else concatenate(parts, axis)
-    return operate("_npi_diff", whole, n=n, axis=axis)
+    extended = a if len(parts) == 1 else concatenate(parts, axis)
+    return operate("_npi_diff", extended, n=n, axis=axis)

@@ -140,10 +140,10 @@ def broadcast_arrays(*args):
     -------
     list of Symbols
     """
-    whole = operate("_npi_ones_like", args[0])
+    ones = operate("_npi_ones_like", args[0])
     for other in args[1:]:
-        whole = whole * operate("_npi_ones_like", other)
-    return [operate("_npi_where", whole, x, x) for x in args]
+        ones = ones * operate("_npi_ones_like", other)
+    return [operate("_npi_where", ones, x, x) for x in args]
 
 
 def _split(name, array, indices_or_sections, axis):

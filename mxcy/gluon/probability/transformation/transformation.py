@@ -192,13 +192,13 @@ class ComposeTransform(Transformation):
         return y
 
     def log_det_jacobian(self, x, y):
-        whole = sum_right_most(np.zeros_like(x), self.event_dim)
+        total = sum_right_most(np.zeros_like(x), self.event_dim)
         for part in self._parts:
             image = part(x)
             slope = part.log_det_jacobian(x, image)
-            whole = whole + sum_right_most(slope, self.event_dim - part.event_dim)
+            total = total + sum_right_most(slope, self.event_dim - part.event_dim)
             x = image
-        return whole
+        return total
 
 
 class ExpTransform(Transformation):

@@ -232,8 +232,8 @@ def _arctan2(G, y, x):
     zero, half = G.like(x, 0), G.like(x, np.pi / 2)
     flat = G.Equal(x, zero)
     result = G.Atan(G.Div(y, G.Where(flat, G.like(x, 1), x)))
-    turn = G.Where(G.Less(y, zero), G.like(x, -np.pi), G.like(x, np.pi))
-    result = G.Where(G.Less(x, zero), G.Add(result, turn), result)
+    half_turn = G.Where(G.Less(y, zero), G.like(x, -np.pi), G.like(x, np.pi))
+    result = G.Where(G.Less(x, zero), G.Add(result, half_turn), result)
     return G.Where(flat, G.Mul(G.Sign(y), half), result)
 
 

@@ -23,9 +23,9 @@ def _inline(G, text, values):
     specs = infer_partial(graph, known, settle=True)
     if any(s.shape is None or s.dtype is None for outs in specs for s in outs):
         G.unsupported("a body whose shapes or types are not known")
-    whole = Graph(graph.nodes, graph.outputs, specs)
+    expanded = Graph(graph.nodes, graph.outputs, specs)
     sources = dict(zip(names, values, strict=True))
-    return G.translation.graph(whole, sources, prefix=f"{G.node.name}_", named=False)
+    return G.translation.graph(expanded, sources, prefix=f"{G.node.name}_", named=False)
 
 
 def _copies(G, values, stem):

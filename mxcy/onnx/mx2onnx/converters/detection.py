@@ -8,7 +8,7 @@ __all__ = ["survivors", "take_rows"]
 
 
 def _columns(G, x, *places):
-    """Split the last axis into parts of extent 1, or of a given width."""
+    """Split the last axis into parts of size 1, or of a given width."""
     return [G.slice(x, [p], [p + 1], [x.ndim - 1]) for p in places]
 
 

@@ -200,14 +200,14 @@ def gammaln(a, G, x):
 def gamma(a, G, x):
     """Exponential of gammaln, in float64; the sign alternates between intervals below 0."""
     (x,) = computed(G, x)
-    wide = G.cast(x, np.float64)
-    size, whole = G.Exp(_log_gamma(G, wide)), G.Floor(wide)
-    half = whole * 0.5
+    double = G.cast(x, np.float64)
+    size, floor = G.Exp(_log_gamma(G, double)), G.Floor(double)
+    half = floor * 0.5
     odd = G.Not(G.Equal(half, G.Floor(half)))
-    negative = G.Less(wide, G.like(wide, 0))
+    negative = G.Less(double, G.like(double, 0))
     result = G.Where(G.And(negative, odd), G.Neg(size), size)
-    pole = G.And(negative, G.Equal(whole, wide))
-    return G.cast(G.Where(pole, G.like(wide, math.nan), result), x.dtype)
+    pole = G.And(negative, G.Equal(floor, double))
+    return G.cast(G.Where(pole, G.like(double, math.nan), result), x.dtype)
 
 
 @convert("log_sigmoid")

@@ -56,11 +56,11 @@ def deconvolution(a, G, x, weight, bias=None):
         if -1 in x.shape[2:]:
             G.unsupported("target_shape with free spatial extents")
         pad, out = resolve_deconv(a, x.shape[2:])
-        whole = [
+        full_sizes = [
             s * (n - 1) + (k - 1) * d + 1
             for n, s, k, d in zip(x.shape[2:], stride, kernel, dilate, strict=True)
         ]
-        ends = [w - p - o for w, p, o in zip(whole, pad, out, strict=True)]
+        ends = [w - p - o for w, p, o in zip(full_sizes, pad, out, strict=True)]
         options = {
             "pads": (*pad, *(max(end, 0) for end in ends)),
             "output_padding": [max(-end, 0) for end in ends],
@@ -273,10 +273,10 @@ def upsampling(a, G, *values):
     for x in values:
         scale = a.scale
         if x is not first:
-            whole, own = first.shape[2] * a.scale, x.shape[2]
+            target, own = first.shape[2] * a.scale, x.shape[2]
             if -1 in (first.shape[2], own):
                 G.unsupported("several inputs with free spatial extents")
-            scale = whole // own
+            scale = target // own
         scales = np.array([1, 1, scale, scale], np.float32)
         enlarged.append(
             G.resize(

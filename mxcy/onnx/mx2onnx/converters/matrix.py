@@ -177,14 +177,14 @@ def _contracted(a, G, x, y, left, right):
     others = [i for i in range(y.ndim) if i not in right]
     first, second = G.dims(x), G.dims(y)
     inner = G.times(*(first[i] for i in left)) if left else 1
-    above, beside = [first[i] for i in kept], [second[i] for i in others]
-    if inner == 0 or 0 in above or 0 in beside:
-        return G.full([*above, *beside], 0, x.dtype)
-    rows = G.reshape(G.transpose(x, kept + left), [G.times(*above), inner])
-    columns = G.reshape(G.transpose(y, right + others), [inner, G.times(*beside)])
+    row_extents, column_extents = [first[i] for i in kept], [second[i] for i in others]
+    if inner == 0 or 0 in row_extents or 0 in column_extents:
+        return G.full([*row_extents, *column_extents], 0, x.dtype)
+    rows = G.reshape(G.transpose(x, kept + left), [G.times(*row_extents), inner])
+    columns = G.reshape(G.transpose(y, right + others), [inner, G.times(*column_extents)])
     product = G.MatMul(rows, columns)
     product.shape = None
-    return G.reshape(product, [*above, *beside])
+    return G.reshape(product, [*row_extents, *column_extents])
 
 
 @convert("_npi_tensordot")

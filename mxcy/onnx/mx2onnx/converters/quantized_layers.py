@@ -114,8 +114,8 @@ def _layer(a, G, plain, x, weight, *others):
     if in_steps is not None:
         real_bias = in_steps * _value(G, unit)
         if in_steps.array is not None and known:
-            whole = G.const(in_steps.array.astype(np.int32))
-            real_bias = G.DequantizeLinear(whole, G.const(unit), dtype=np.float32)
+            int32_bias = G.const(in_steps.array.astype(np.int32))
+            real_bias = G.DequantizeLinear(int32_bias, G.const(unit), dtype=np.float32)
             real_bias.shape = bias.shape
     numbers.real = plain(
         a, G, dequantized(G, x, steps[0]), dequantized(G, weight, steps[1]), real_bias
@@ -292,11 +292,11 @@ def _expanded(a, G, *values):
     node, sources = G.node, {f"in{i}": value for i, value in enumerate(values)}
     variables = [Node(None, name, None, ()) for name in sources]
     numbers = range(len(values))
-    whole = Node(node.op, node.name, node.attrs, [(i, 0) for i in numbers], node.extra)
+    copy = Node(node.op, node.name, node.attrs, [(i, 0) for i in numbers], node.extra)
     specs = [G.translation.spec_of(value) for value in values]
     outs = [G.translation.spec_of(value) for value in G.outs]
     graph = Graph(
-        [*variables, whole],
+        [*variables, copy],
         [(len(values), i) for i in range(len(outs))],
         [*([spec] for spec in specs), outs],
     )

@@ -116,8 +116,8 @@ def _variance(a, G, x):
     count = G.times(*(G.dim(x, axis) for axis in axes))
     if isinstance(count, int):
         return variance * (count / (count - a.ddof))
-    whole = G.cast(G.squeeze(count, (0,)), x.dtype)
-    return G.Mul(variance, G.Div(whole, whole - a.ddof))
+    elements = G.cast(G.squeeze(count, (0,)), x.dtype)
+    return G.Mul(variance, G.Div(elements, elements - a.ddof))
 
 
 @convert("_npi_var")
@@ -151,9 +151,9 @@ def average(a, G, x, weights=None):
         shape = [1] * x.ndim
         shape[axes[0]] = -1
         weights = G.reshape(weights, shape)
-    whole = G.expand(weights, G.dims(x))
-    scale = G.reduce("Sum", whole, axes)
-    return [G.Div(G.reduce("Sum", G.Mul(x, whole), axes), scale), scale]
+    expanded = G.expand(weights, G.dims(x))
+    scale = G.reduce("Sum", expanded, axes)
+    return [G.Div(G.reduce("Sum", G.Mul(x, expanded), axes), scale), scale]
 
 
 # --- positions -----------------------------------------------------------------------------------

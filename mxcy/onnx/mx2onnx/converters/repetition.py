@@ -13,16 +13,18 @@ def broadcast_to(a, G, x):
     """Extents of 0 are copied from the input."""
     shape = list(a.shape)
     if G.node.op.name == "broadcast_to":
-        shape = [own if wish == 0 else wish for own, wish in zip(G.dims(x), shape, strict=True)]
+        shape = [
+            own if target == 0 else target for own, target in zip(G.dims(x), shape, strict=True)
+        ]
     else:  # -2 keeps an extent
         own = [1] * (len(shape) - x.ndim) + G.dims(x)
-        shape = [n if wish == -2 else wish for n, wish in zip(own, shape, strict=True)]
+        shape = [n if target == -2 else target for n, target in zip(own, shape, strict=True)]
     return G.expand(x, shape)
 
 
 @convert("broadcast_axis")
 def broadcast_axis(a, G, x):
-    """Repeat axes of extent 1."""
+    """Repeat axes of size 1."""
     shape = G.dims(x)
     for axis, extent in zip(axes_of(a.axis), axes_of(a.size), strict=True):
         shape[axis] = extent
@@ -34,9 +36,9 @@ def broadcast_like(a, G, x, like):
     """Broadcast to (some of) the extents of another array."""
     if a.lhs_axes is None:
         return G.expand(x, G.dims(like))
-    shape, theirs = G.dims(x), G.dims(like)
+    shape, target = G.dims(x), G.dims(like)
     for own, other in zip(axes_of(a.lhs_axes), axes_of(a.rhs_axes), strict=True):
-        shape[own] = theirs[other]
+        shape[own] = target[other]
     return G.expand(x, shape)
 
 

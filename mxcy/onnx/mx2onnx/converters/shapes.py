@@ -17,11 +17,11 @@ def _to(G, x, extents=None):
     return G.reshape(x, extents())
 
 
-def _split(G, whole, first, second):
+def _split(G, extent, first, second):
     if first == -1:
-        first = G.over(whole, second)
+        first = G.over(extent, second)
     elif second == -1:
-        second = G.over(whole, first)
+        second = G.over(extent, first)
     return [first, second]
 
 
@@ -141,8 +141,8 @@ def reshape_like(a, G, x, like):
     def extents():
         begin, end = _part(x.ndim, a.lhs_begin, a.lhs_end)
         first, last = _part(like.ndim, a.rhs_begin, a.rhs_end)
-        own, theirs = G.dims(x), G.dims(like)
-        return [*own[:begin], *theirs[first:last], *own[end:]]
+        own, target = G.dims(x), G.dims(like)
+        return [*own[:begin], *target[first:last], *own[end:]]
 
     return _to(G, x, extents)
 
@@ -155,13 +155,13 @@ def flatten(a, G, x):
 
 @convert("expand_dims")
 def expand_dims(a, G, x):
-    """Insert an axis of extent 1."""
+    """Insert an axis of size 1."""
     return G.unsqueeze(x, (a.axis,))
 
 
 @convert("squeeze", "_npi_squeeze")
 def squeeze(a, G, x):
-    """Drop axes of extent 1."""
+    """Drop axes of size 1."""
     axis = a.axis
     if axis is None:
         if -1 in x.shape:
@@ -176,7 +176,7 @@ def squeeze(a, G, x):
 
 @convert("_npi_atleast_1d", "_npi_atleast_2d", "_npi_atleast_3d")
 def at_least(a, G, *values):
-    """Add axes of extent 1, as in NumPy."""
+    """Add axes of size 1, as in NumPy."""
     least = int(G.node.op.name[-2])
     return [_raised(G, x, least) for x in values]
 

@@ -69,14 +69,14 @@ def _transposed_padding(a, x, windows):
     for n, s, span, m, out in zip(
         extents, windows.strides, windows.spans(), more, wanted, strict=True
     ):
-        whole = s * (n - 1) + m + span - out
-        small = whole // 2
+        total = s * (n - 1) + m + span - out
+        half = total // 2
         # An odd element is cropped from the end for SAME_UPPER, else from the start.
-        first = small if a.auto_pad == "SAME_UPPER" else whole - small
-        if whole < 0:
+        first = half if a.auto_pad == "SAME_UPPER" else total - half
+        if total < 0:
             first = 0
         before.append(first)
-        after.append(whole - first - m)
+        after.append(total - first - m)
     return before, after
 
 
@@ -113,11 +113,11 @@ def conv_transpose(F, a, x, weight, bias=None):
             no_bias=bias is None,
             **common,
         )
-    whole = F("Deconvolution", x, weight, no_bias=True, **common)
-    extents = [n if p >= 0 else n - p for n, p in zip(whole.plane, after, strict=True)]
-    whole = padded(F, whole, (0,) * (dims + 2), (0, 0, *(max(-p, 0) for p in after)))
+    full = F("Deconvolution", x, weight, no_bias=True, **common)
+    extents = [n if p >= 0 else n - p for n, p in zip(full.plane, after, strict=True)]
+    full = padded(F, full, (0,) * (dims + 2), (0, 0, *(max(-p, 0) for p in after)))
     ends = [n - max(p, 0) for n, p in zip(extents, after, strict=True)]
-    cropped = sliced(F, whole, before, ends, range(2, dims + 2))
+    cropped = sliced(F, full, before, ends, range(2, dims + 2))
     return cropped if bias is None else cropped + bias.reshape(1, -1, *(1,) * dims)
 
 
@@ -165,19 +165,19 @@ def col2im(F, a, x, image, block):
         )
     batch, rows, count = x.full_shape
     # A transposed convolution with one-hot filters moves each row to its position in the block.
-    whole = [n + pads[i] + pads[i + dims] for i, n in enumerate(image)]
+    padded_image = [n + pads[i] + pads[i + dims] for i, n in enumerate(image)]
     steps = [
         (n - (k - 1) * d - 1) // s + 1
-        for n, k, d, s in zip(whole, block, dilations, strides, strict=True)
+        for n, k, d, s in zip(padded_image, block, dilations, strides, strict=True)
     ]
     if math.prod(steps) != count:
         raise MXNetError(f"{count} blocks, but {steps} fit the image")
     size = math.prod(block)
     parts = x.reshape(batch, rows // size, *block, *steps)
-    return _assembled(F, parts, block, steps, strides, dilations, pads, whole)
+    return _assembled(F, parts, block, steps, strides, dilations, pads, padded_image)
 
 
-def _assembled(F, parts, block, steps, strides, dilations, pads, whole):
+def _assembled(F, parts, block, steps, strides, dilations, pads, padded_image):
     """Sum strided parts, each moved to its position in the block."""
     dims, total = len(block), None
     for place in np.ndindex(*block):
@@ -188,15 +188,15 @@ def _assembled(F, parts, block, steps, strides, dilations, pads, whole):
         part = part.reshape(batch, channels, *steps)
         for axis in range(dims):
             part = _spread(F, part, axis + 2, steps[axis], strides[axis],
-                           place[axis] * dilations[axis], whole[axis])  # fmt: skip
+                           place[axis] * dilations[axis], padded_image[axis])  # fmt: skip
         total = part if total is None else total + part
-    ends = [n - p for n, p in zip(whole, pads[dims:], strict=True)]
+    ends = [n - p for n, p in zip(padded_image, pads[dims:], strict=True)]
     return sliced(F, total, pads[:dims], ends, range(2, dims + 2))
 
 
-def _spread(F, x, axis, count, stride, first, whole):
-    """Move elements of an axis to `first`, `first + stride`, ... of `whole`, with zeros between."""
-    matrix = np.zeros((count, whole), np.float32)
+def _spread(F, x, axis, count, stride, first, extent):
+    """Move elements of an axis to `first`, `first + stride`, ... of `extent`, zeros between."""
+    matrix = np.zeros((count, extent), np.float32)
     matrix[np.arange(count), first + stride * np.arange(count)] = 1
     moved = x.transpose(*(i for i in range(x.ndim) if i != axis), axis)
     moved = F("_npi_matmul", moved, F.constant(matrix).astype(x.dtype))

@@ -98,11 +98,11 @@ def _decided(F, name, x, y):
     """Decide comparisons of open extents with negative numbers; None for others."""
     if name not in _ABOVE or not (x.is_open or y.is_open) or x.array is None or y.array is None:
         return None
-    whole = np.broadcast_shapes(x.shape, y.shape)
+    shape = np.broadcast_shapes(x.shape, y.shape)
     truths = []
     for left, right in zip(
-        F.open.named(np.broadcast_to(x.array, whole)),
-        F.open.named(np.broadcast_to(y.array, whole)),
+        F.open.named(np.broadcast_to(x.array, shape)),
+        F.open.named(np.broadcast_to(y.array, shape)),
         strict=True,
     ):
         if left == right:
@@ -115,7 +115,7 @@ def _decided(F, name, x, y):
             return None
         else:
             truths.append(_ABOVE[name][(left > right) + (left >= right)])
-    return F.constant(np.array(truths).reshape(whole))
+    return F.constant(np.array(truths).reshape(shape))
 
 
 #: comparison -> results for smaller, equal, larger numbers

@@ -91,13 +91,13 @@ def _nearest(where, n, how):
 def _product(F, x, axis, matrix):
     last = x.ndim - 1
     order = [i for i in range(x.ndim) if i != axis] + [axis]
-    whole = x if axis == last else x.transpose(*order)
-    wide = whole if whole.kind == "f" else whole.astype("float32")
-    result = F("_npi_matmul", wide, F.constant(matrix.T.astype(wide.dtype)))
-    if whole.kind != "f":
-        ends = np.iinfo(whole.dtype)
+    rows = x if axis == last else x.transpose(*order)
+    floats = rows if rows.kind == "f" else rows.astype("float32")
+    result = F("_npi_matmul", floats, F.constant(matrix.T.astype(floats.dtype)))
+    if rows.kind != "f":
+        ends = np.iinfo(rows.dtype)
         result = F("clip", F("_npi_rint", result), a_min=ends.min, a_max=ends.max)
-        result = result.astype(whole.dtype)
+        result = result.astype(rows.dtype)
     back = [order.index(i) for i in range(x.ndim)]
     return result if axis == last else result.transpose(*back)
 
@@ -106,7 +106,7 @@ def _sizes(F, a, x, scales, sizes):
     """Return (sizes, scales) of all axes."""
     extents = F.extents(x)
     axes = [axis % x.ndim for axis in a.axes] if a.axes else list(range(x.ndim))
-    whole, ratios = list(extents), [1.0] * x.ndim
+    resized, ratios = list(extents), [1.0] * x.ndim
     if sizes is not None and sizes.full_shape != (0,):
         wanted = dict(zip(axes, sizes.integers_or_names("the input sizes"), strict=True))
         policy = a.keep_aspect_ratio_policy or "stretch"
@@ -116,7 +116,7 @@ def _sizes(F, a, x, scales, sizes):
             ratio = choose(size / extents[axis] for axis, size in wanted.items())
             wanted = {axis: math.floor(ratio * extents[axis] + 0.5) for axis in wanted}
         for axis, size in wanted.items():
-            whole[axis] = size
+            resized[axis] = size
             if policy != "stretch":
                 ratios[axis] = ratio
             elif isinstance(size, str) or isinstance(extents[axis], str):
@@ -127,16 +127,16 @@ def _sizes(F, a, x, scales, sizes):
         numbers = scales.numbers("the input scales").reshape(-1).tolist()
         for axis, ratio in zip(axes, numbers, strict=True):
             if not isinstance(extents[axis], str):
-                whole[axis] = math.floor(extents[axis] * ratio)
+                resized[axis] = math.floor(extents[axis] * ratio)
             elif ratio != 1:
-                whole[axis] = scaled(F, extents[axis], ratio)
+                resized[axis] = scaled(F, extents[axis], ratio)
             ratios[axis] = ratio
     if any(
         not isinstance(n, str) and n <= 0 and n != old
-        for n, old in zip(whole, extents, strict=True)
+        for n, old in zip(resized, extents, strict=True)
     ):
-        raise MXNetError(f"cannot resize {extents} to {tuple(whole)}")
-    return whole, ratios
+        raise MXNetError(f"cannot resize {extents} to {tuple(resized)}")
+    return resized, ratios
 
 
 @row("Resize", since=10)
@@ -149,7 +149,7 @@ def resize_by_scales(F, a, x, scales):
 @row("Resize", since=11)
 def resize(F, a, x, roi=None, scales=None, sizes=None):
     how = _How(a, a.mode, a.coordinate_transformation_mode, a.nearest_mode)
-    whole, ratios = _sizes(F, a, x, scales, sizes)
+    resized, ratios = _sizes(F, a, x, scales, sizes)
     region = None
     if how.coordinates == "tf_crop_and_resize":
         numbers = roi.numbers("the input roi").reshape(-1).astype(float).tolist()
@@ -159,7 +159,7 @@ def resize(F, a, x, roi=None, scales=None, sizes=None):
             region[axis] = numbers[place]
             region[axis + x.ndim] = numbers[place + len(axes)]
         axes = set(axes)
-    return _resized(F, x, whole, ratios, how, region)
+    return _resized(F, x, resized, ratios, how, region)
 
 
 @row("Upsample", since=7)
@@ -246,8 +246,8 @@ def grid_sample(F, a, x, grid):
             place = F("clip", _reflected(F, place, n, align), a_min=0, a_max=n - 1)
         coordinates.append(place)
     if mode == "nearest":
-        whole = [F("_npi_rint", place) for place in coordinates]
-        pixel = _pixel(F, x, whole, sizes, padding, align)
+        corner = [F("_npi_rint", place) for place in coordinates]
+        pixel = _pixel(F, x, corner, sizes, padding, align)
         return pixel.reshape(batch, channels, *out)
     floors = [F("_npi_floor", place) for place in coordinates]
     rests = [place - floor for place, floor in zip(coordinates, floors, strict=True)]
@@ -258,11 +258,11 @@ def grid_sample(F, a, x, grid):
         sides, steps = [(1 - fraction, fraction) for fraction in rests], (0, 1)
     total = None
     for choice in itertools.product(range(len(steps)), repeat=dims):
-        whole = [floor + float(steps[i]) for floor, i in zip(floors, choice, strict=True)]
+        corner = [floor + float(steps[i]) for floor, i in zip(floors, choice, strict=True)]
         weight = None
         for side, i in zip(sides, choice, strict=True):
             weight = side[i] if weight is None else weight * side[i]
-        part = _pixel(F, x, whole, sizes, padding, align)
+        part = _pixel(F, x, corner, sizes, padding, align)
         part = part * weight.reshape(batch, 1, points)
         total = part if total is None else total + part
     return total.reshape(batch, channels, *out)

@@ -39,13 +39,15 @@ def along(F, x, indices, axis):
     if all(n == m or n == -1 for i, (n, m) in enumerate(zip(x.shape, indices.shape, strict=True))
            if i != axis) and not isinstance(wanted[axis], str):  # fmt: skip
         return F("_take_along", x, indices, axis=axis, mode="wrap", taken=wanted[axis])
-    whole = tuple(n if i == axis else m for i, (n, m) in enumerate(zip(named, wanted, strict=True)))
+    extents = tuple(
+        n if i == axis else m for i, (n, m) in enumerate(zip(named, wanted, strict=True))
+    )
     word = dtypes.name_of(x.spec.dtype)
-    if whole != named:
-        cut = {"begin": (0,) * x.ndim, "end": whole}
+    if extents != named:
+        cut = {"begin": (0,) * x.ndim, "end": extents}
         x = (
-            F.shaped("slice", [x], cut, (whole, word))
-            if _has_names(whole)
+            F.shaped("slice", [x], cut, (extents, word))
+            if _has_names(extents)
             else F("slice", x, **cut)
         )
     attrs = {"axis": axis, "mode": "wrap", "taken": wanted[axis]}

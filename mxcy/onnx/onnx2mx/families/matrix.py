@@ -34,8 +34,8 @@ def product(F, x, y):
         return dense(F, x, weight)
     if x.kind == "f":
         return F("_npi_matmul", x, y)
-    wide = F("_npi_matmul", x.astype("float64"), y.astype("float64"))
-    return wide.astype(x.dtype)
+    product64 = F("_npi_matmul", x.astype("float64"), y.astype("float64"))
+    return product64.astype(x.dtype)
 
 
 @row("MatMul")

@@ -48,16 +48,16 @@ def batch_norm(F, a, x, scale, bias, mean, var):
 def _scaled(F, x, scale, bias, mean, var, epsilon):
     if x.ndim > 1:
         scale, bias, mean, var = (_spread(v, x.ndim) for v in (scale, bias, mean, var))
-    wide = mean.dtype
-    normal = (x.astype(wide) - mean) / F("sqrt", var + epsilon)
-    return (normal * scale.astype(wide) + bias.astype(wide)).astype(x.dtype)
+    dtype = mean.dtype
+    normal = (x.astype(dtype) - mean) / F("sqrt", var + epsilon)
+    return (normal * scale.astype(dtype) + bias.astype(dtype)).astype(x.dtype)
 
 
 def _trained(F, a, x, scale, bias, mean, var):
     axes = tuple(i for i in range(x.ndim) if i != 1)
-    wide = x.astype(mean.dtype)
-    current = F.mean(wide, axes)
-    centred = wide - _spread(current, x.ndim)
+    data = x.astype(mean.dtype)
+    current = F.mean(data, axes)
+    centred = data - _spread(current, x.ndim)
     spread = F.mean(F.binary("multiply", centred, centred), axes)
     keep = a.momentum
     return (
@@ -80,9 +80,9 @@ def layer_norm(F, a, x, scale, bias=None):
             bias = F.constant(np.zeros(scale.full_shape, scale.dtype))
         return F("LayerNorm", x, scale, bias, axis=-1, eps=a.epsilon)
     axes = tuple(range(axis, x.ndim))
-    wide = x.astype("float32") if a.stash_type == 1 else x
-    mean = F.mean(wide, axes, True)
-    centred = wide - mean
+    data = x.astype("float32") if a.stash_type == 1 else x
+    mean = F.mean(data, axes, True)
+    centred = data - mean
     var = F.mean(F.binary("multiply", centred, centred), axes, True)
     inverse = F("rsqrt", var + a.epsilon)
     normalized = (centred * inverse).astype(x.dtype) * scale

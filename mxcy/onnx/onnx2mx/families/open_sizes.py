@@ -12,8 +12,8 @@ __all__ = ["resized_axis", "scaled"]
 def scaled(F, extent, ratio):
     """Multiply an extent by a ratio, rounding down."""
     exact = Fraction(float(ratio)).limit_denominator(1 << 12)
-    whole = F.open.combined("*", extent, exact.numerator)
-    return F.open.combined("/", whole, exact.denominator)
+    multiple = F.open.combined("*", extent, exact.numerator)
+    return F.open.combined("/", multiple, exact.denominator)
 
 
 def _number(F, extent):

@@ -30,10 +30,10 @@ def top_k(F, a, x, k):
     largest = a.largest is None or bool(a.largest)
     if not isinstance(k, str):
         return _top(F, x, axis, k, largest)
-    whole = tuple(k if i == axis else n for i, n in enumerate(F.extents(x)))
+    shape = tuple(k if i == axis else n for i, n in enumerate(F.extents(x)))
     attrs = {"axis": axis, "k": k, "ret_typ": "both", "is_ascend": not largest, "dtype": "int64"}
     return tuple(
-        F.shaped("topk", [x], attrs, (whole, dtypes.name_of(x.spec.dtype)), (whole, "int64"))
+        F.shaped("topk", [x], attrs, (shape, dtypes.name_of(x.spec.dtype)), (shape, "int64"))
     )
 
 

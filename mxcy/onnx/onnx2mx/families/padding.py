@@ -35,13 +35,13 @@ def _padded_by_names(F, x, before, after, mode, value):
     if mode == "wrap" or x.kind == "b":
         raise UnknownValueError("its pads must be known: give input_shapes", tuple(F.inputs))
     named = F.extents(x)
-    whole = tuple(
+    shape = tuple(
         F.open.combined("+", F.open.combined("+", n, b), e)
         for n, b, e in zip(named, before, after, strict=True)
     )
     width = tuple(zip(before, after, strict=True))
     attrs = {"pad_width": width, "mode": mode, "constant_values": float(value)}
-    return F.shaped("_npi_pad", [x], attrs, (whole, dtypes.name_of(x.spec.dtype)))
+    return F.shaped("_npi_pad", [x], attrs, (shape, dtypes.name_of(x.spec.dtype)))
 
 
 def _wrapped(F, x, width):

@@ -52,9 +52,9 @@ def _cut_by_names(F, x, bounds, sizes, named):
         tuple(bounds[axis][side] if axis in bounds else None for axis in range(x.ndim))
         for side in (0, 1)
     )
-    whole = tuple(sizes.get(axis, n) for axis, n in enumerate(named))
+    shape = tuple(sizes.get(axis, n) for axis, n in enumerate(named))
     return F.shaped("slice", [x], {"begin": begin, "end": end},
-                    (whole, dtypes.name_of(x.spec.dtype)))  # fmt: skip
+                    (shape, dtypes.name_of(x.spec.dtype)))  # fmt: skip
 
 
 @row("Split")

@@ -102,10 +102,10 @@ def quantize(F, a, x, scale, zero=None):
         code = zero.spec.dtype
     else:
         code = code_of(a.output_dtype, "attribute output_dtype") if a.output_dtype else 3
-    whole = _whole(F, scale, zero)
-    if whole and code in _EIGHT_BITS and x.array is None and x.dtype == np.float32:
+    parameters = _whole(F, scale, zero)
+    if parameters and code in _EIGHT_BITS and x.array is None and x.dtype == np.float32:
         # fused into layers between quantized arrays
-        return F("_quantize_linear", x, out_type=_EIGHT_BITS[code], **whole)
+        return F("_quantize_linear", x, out_type=_EIGHT_BITS[code], **parameters)
     axis, block = 1 if a.axis is None else a.axis, a.block_size
     scale, zero = (_spread(F, part, x, axis, block) for part in (scale, zero))
     if x.kind != "f":
@@ -116,19 +116,19 @@ def quantize(F, a, x, scale, zero=None):
 @row("DequantizeLinear", since=10)
 def dequantize(F, a, x, scale, zero=None):
     """Convert DequantizeLinear."""
-    whole = _whole(F, scale, zero)
-    if whole and x.array is None and x.spec.dtype in _EIGHT_BITS and not a.output_dtype:
-        return F("_dequantize_linear", x, **whole)
+    parameters = _whole(F, scale, zero)
+    if parameters and x.array is None and x.spec.dtype in _EIGHT_BITS and not a.output_dtype:
+        return F("_dequantize_linear", x, **parameters)
     axis, block = 1 if a.axis is None else a.axis, a.block_size
     stepped = None if block else _stepped(F, x, scale, zero, axis)
     scale, zero = (_spread(F, part, x, axis, block) for part in (scale, zero))
     target = scale.dtype
     if a.output_dtype:
         target = dtypes.dtype_of(code_of(a.output_dtype, "attribute output_dtype"))
-    wide = x.astype("float32")
+    values = x.astype("float32")
     if zero is not None:
-        wide = wide - zero.astype("float32")
-    floats = F.binary("multiply", wide, scale.astype("float32")).astype(target)
+        values = values - zero.astype("float32")
+    floats = F.binary("multiply", values, scale.astype("float32")).astype(target)
     floats.stepped = stepped if target == np.float32 else None
     return floats
 
@@ -138,11 +138,11 @@ def dequantize(F, a, x, scale, zero=None):
 
 def _centred(F, x, zero, shape=None):
     """Subtract the zero point, in float32, which is exact for integers and their products."""
-    wide = x.astype("float32")
+    values = x.astype("float32")
     if zero is None:
-        return wide
+        return values
     zero = zero.astype("float32")
-    return wide - (zero if shape is None or zero.ndim == 0 else zero.reshape(*shape))
+    return values - (zero if shape is None or zero.ndim == 0 else zero.reshape(*shape))
 
 
 def _of_rows(zero):
@@ -186,10 +186,10 @@ def _sums(F, x, x_zero, w, w_zero, axis, compute):
     if stepped is None or x.spec.dtype not in _EIGHT_BITS:
         return None
     known = x_zero is None or x_zero.array is not None
-    whole = _whole(F, one, x_zero if known else None)
-    if whole is None or not known and x_zero.spec.shape != ():
+    parameters = _whole(F, one, x_zero if known else None)
+    if parameters is None or not known and x_zero.spec.shape != ():
         return None
-    sums = compute(F("_dequantize_linear", x, **whole), _with_floats(F, stepped))
+    sums = compute(F("_dequantize_linear", x, **parameters), _with_floats(F, stepped))
     if known:
         return sums
     total = stepped.numbers.array.sum(axis=1 - axis, dtype=np.float64).astype(np.float32)

@@ -61,8 +61,8 @@ class _Layer:
             zeros = F.constant(np.zeros(gates, self.x.dtype))
             biases = zeros, zeros
         else:
-            whole = own(self.b)
-            biases = whole[0:gates], whole[gates : 2 * gates]
+            pair = own(self.b)
+            biases = pair[0:gates], pair[gates : 2 * gates]
         states = (
             F.part(state, 0, direction, direction + 1).reshape(-1, self.hidden)
             if state is not None

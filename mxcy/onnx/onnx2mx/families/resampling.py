@@ -30,8 +30,8 @@ def positions(kind, size, extent, scale, region):
         return (new + 0.5) / scale - 0.5 if size > 1 else np.zeros(size)
     if kind == "align_corners":
         # size before rounding
-        whole = scale * extent
-        return new * (extent - 1) / (whole - 1) if whole != 1 else np.zeros(size)
+        resized = scale * extent
+        return new * (extent - 1) / (resized - 1) if resized != 1 else np.zeros(size)
     if kind == "asymmetric":
         return new / scale
     if kind == "tf_half_pixel_for_nn":
@@ -60,12 +60,12 @@ def weights(where, extent, scale, how):
     if how.mode not in ("linear", "cubic"):
         raise MXNetError(f"attribute mode: {how.mode!r} is not known")
     kernel, reach = (_linear, 1) if how.mode == "linear" else (_cubic, 2)
-    narrow = min(scale, 1.0) if how.antialias else 1.0
-    reach = int(np.ceil(reach / narrow))
+    shrinkage = min(scale, 1.0) if how.antialias else 1.0
+    reach = int(np.ceil(reach / shrinkage))
     first = np.floor(where).astype(np.int64) - reach + 1
     offsets = np.arange(2 * reach)
     places = first[:, None] + offsets
-    values = kernel((places - where[:, None]) * narrow, how.cubic)
+    values = kernel((places - where[:, None]) * shrinkage, how.cubic)
     outside = (places < 0) | (places >= extent)
     if how.exclude_outside:
         values = np.where(outside, 0, values)

@@ -75,9 +75,9 @@ def _reshape_by_names(F, x, wanted, named, literal):
         elif n != -1:
             others.append(n)
     follows = F.open.combined("/", product(F, left), product(F, others))
-    whole = tuple(follows if n == -1 else n for n in wanted)
+    shape = tuple(follows if n == -1 else n for n in wanted)
     return F.shaped(
-        "_npi_reshape", [x], {"newshape": wanted}, (whole, dtypes.name_of(x.spec.dtype))
+        "_npi_reshape", [x], {"newshape": wanted}, (shape, dtypes.name_of(x.spec.dtype))
     )
 
 
@@ -136,20 +136,20 @@ def unsqueeze(F, a, x, axes=None):
 def expand(F, a, x, target):
     wanted = target.integers_or_names("the input shape")
     if -1 not in x.shape and not any(isinstance(n, str) for n in wanted):
-        whole = np.broadcast_shapes(x.shape, wanted)
-        return x if whole == x.shape else F("_npi_broadcast_to", x, shape=whole)
+        extents = np.broadcast_shapes(x.shape, wanted)
+        return x if extents == x.shape else F("_npi_broadcast_to", x, shape=extents)
     rank = max(x.ndim, len(wanted))
     named = (1,) * (rank - x.ndim) + F.extents(x)
     wanted = (1,) * (rank - len(wanted)) + wanted
-    whole = tuple(_met(F, n, m) for n, m in zip(named, wanted, strict=True))
-    if whole == named and rank == x.ndim:
+    extents = tuple(_met(F, n, m) for n, m in zip(named, wanted, strict=True))
+    if extents == named and rank == x.ndim:
         return x
-    if rank == x.ndim and all(n == m for n, m in zip(named, whole, strict=True) if n != 1):
-        if not any(isinstance(m, str) for n, m in zip(named, whole, strict=True) if n == 1):
-            kept = tuple(0 if n == m else m for n, m in zip(named, whole, strict=True))
+    if rank == x.ndim and all(n == m for n, m in zip(named, extents, strict=True) if n != 1):
+        if not any(isinstance(m, str) for n, m in zip(named, extents, strict=True) if n == 1):
+            kept = tuple(0 if n == m else m for n, m in zip(named, extents, strict=True))
             return F("broadcast_to", x, shape=kept)
-    return F.shaped("_npi_broadcast_to", [x], {"shape": whole},
-                    (whole, dtypes.name_of(x.spec.dtype)))  # fmt: skip
+    return F.shaped("_npi_broadcast_to", [x], {"shape": extents},
+                    (extents, dtypes.name_of(x.spec.dtype)))  # fmt: skip
 
 
 def _met(F, extent, other):
@@ -180,8 +180,8 @@ def tile(F, a, x, repeats):
     if not any(isinstance(n, str) for n in times):
         return F("_npi_tile", x, reps=times)
     named = F.extents(x)
-    whole = tuple(F.open.combined("*", n, m) for n, m in zip(named, times, strict=True))
-    return F.shaped("_npi_tile", [x], {"reps": times}, (whole, dtypes.name_of(x.spec.dtype)))
+    shape = tuple(F.open.combined("*", n, m) for n, m in zip(named, times, strict=True))
+    return F.shaped("_npi_tile", [x], {"reps": times}, (shape, dtypes.name_of(x.spec.dtype)))
 
 
 def _image(F, a, x):
@@ -201,12 +201,12 @@ def _over(F, extent, b, what):
 def depth_to_space(F, a, x):
     b, (batch, channels, height, width) = a.blocksize, _image(F, a, x)
     quotient = _over(F, channels, b * b, "channels")
-    wide = [F.open.combined("*", n, b) for n in (height, width)]
+    enlarged = [F.open.combined("*", n, b) for n in (height, width)]
     if a.mode == "CRD":
         parts = F.reshaped(x, (batch, quotient, b, b, height, width)).transpose(0, 1, 4, 2, 5, 3)
     else:
         parts = F.reshaped(x, (batch, b, b, quotient, height, width)).transpose(0, 3, 4, 1, 5, 2)
-    return F.reshaped(parts, (batch, quotient, *wide))
+    return F.reshaped(parts, (batch, quotient, *enlarged))
 
 
 @row("SpaceToDepth")

@@ -13,10 +13,10 @@ def automatic(kind, extents, kernel, strides, dilations):
         raise MXNetError(f"attribute auto_pad: {kind!r} is not known")
     before, after = [], []
     for n, k, s, d in zip(extents, kernel, strides, dilations, strict=True):
-        whole = max((-(-n // s) - 1) * s + (k - 1) * d + 1 - n, 0)
-        small = whole // 2
-        before.append(small if kind == "SAME_UPPER" else whole - small)
-        after.append(whole - before[-1])
+        total = max((-(-n // s) - 1) * s + (k - 1) * d + 1 - n, 0)
+        half = total // 2
+        before.append(half if kind == "SAME_UPPER" else total - half)
+        after.append(total - before[-1])
     return tuple(before), tuple(after)
 
 
