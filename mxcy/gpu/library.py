@@ -28,6 +28,7 @@ from mxcy.gpu import (
     rectifiers,
     recurrent,
     regions,
+    scans,
     sequences,
     windows,
 )
@@ -62,6 +63,7 @@ FAMILIES = (
     rectifiers,
     recurrent,
     regions,
+    scans,
     sequences,
     windows,
 )  # they register their kernels

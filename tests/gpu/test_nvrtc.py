@@ -365,6 +365,7 @@ def other_launches(dtype):
         (("resample", "average_parts"), size | {"transposed": 1}, [planes]),
         (("enlarge", "image_normalize", "shrink"), size, [planes]),
         (("sequence_mask", "sequence_last"), steps, [planes, index]),
+        (("cumsum", "cumprod"), line | {"outer": 1, "extent": 384}, [planes]),
         (("pad", "roll"), margin, [planes]),
         (("all_finite", "multi_sum_sq"), {"init": 1}, [planes] * 3),
     ]
