@@ -29,23 +29,17 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=20)
     parser.add_argument("--bytes", type=int, nargs="*", default=[4, 2**12, 2**16, 2**20, 2**22])
+    parser.add_argument("--updated", type=int, nargs="*", default=[2**22], help="bytes, with SGD")
     parser.add_argument("--keys", type=int, default=1000, help="of 4 KB, in one step")
     arguments = parser.parse_args()
     store = mx.kv.create("dist_sync")
     comm = MPI.COMM_WORLD.Dup()
     for number, size in enumerate(arguments.bytes):
-        value, raw = mx.nd.ones(size // 4), np.ones(size // 4, "float32")
-        total = np.empty_like(raw)
-        store.init(number, value)
-
-        def pushpull(number=number, value=value):
-            store.pushpull(number, value)
-            value.wait_to_read()
-
-        def allreduce(raw=raw, total=total):
-            comm.Allreduce(raw, total)
-
-        tell(store, f"one key of {size} B", fastest(pushpull, allreduce, arguments.rounds))
+        one_key(store, number, size, comm, arguments.rounds, "")
+    updating = mx.kv.create("dist_sync")
+    updating.set_optimizer(mx.optimizer.SGD(learning_rate=1e-6))
+    for number, size in enumerate(arguments.updated):
+        one_key(updating, number, size, comm, arguments.rounds, ", with update")
     keys = list(range(10**6, 10**6 + arguments.keys))
     values = [mx.nd.ones(1024) for _ in keys]
     store.init(keys, values)
@@ -59,6 +53,23 @@ def main():
 
     least = fastest(step, lambda: comm.Allreduce(raw, total), arguments.rounds)
     tell(store, f"{arguments.keys} keys of 4 KB", least)
+
+
+def one_key(store, number, size, comm, rounds, how):
+    """Measure a key of that many bytes."""
+    value, raw = mx.nd.ones(size // 4), np.ones(size // 4, "float32")
+    out, total = value if not how else mx.nd.empty(size // 4), np.empty_like(raw)
+    store.init(number, value)
+
+    def pushpull():
+        store.pushpull(number, value, out=out)
+        out.wait_to_read()
+
+    tell(
+        store,
+        f"one key of {size} B{how}",
+        fastest(pushpull, lambda: comm.Allreduce(raw, total), rounds),
+    )
 
 
 def tell(store, what, seconds):

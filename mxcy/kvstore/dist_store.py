@@ -213,6 +213,12 @@ class DistStore(JobStore):
     def put(self, key, value):
         """Set a key's value to an array."""
         self._values[key] = value
+        if key in self.shared:
+            self.shared[key].latest = None
+
+    def dtype_of(self, key):
+        """Return the dtype of a key's value."""
+        return self._values[key].dtype
 
     def current(self, key):
         """Return a key's value; on the progress thread."""

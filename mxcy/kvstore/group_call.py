@@ -54,7 +54,7 @@ class GroupCall:
         updated = self._group.bucket.updating is not None
         if len(self._sources) == 1 and (updated or self._sources is self._targets):
             source = window(self._sources[0]).numpy_view().reshape(-1)
-        on_parts = None if updated or self._store.updater is not None else self._take_parts
+        on_parts = self._take_parts if updated or self._store.updater is None else None
         push = BucketPush(
             self._fill, source, self._on_done, time.monotonic(), self._in_place, on_parts
         )
@@ -64,7 +64,12 @@ class GroupCall:
         self._group.fill(buffer, self._from)
 
     def _take_parts(self, cuts, parts):
-        """Sums are in memory of all ranks: the targets get them before the store does."""
+        """Results are in memory of all ranks: the targets get them before the store does."""
+        bucket = self._group.bucket
+        if bucket.updating is None and self._store.updater is not None:
+            return  # updates are no longer sharded: these are sums
+        if any(slot.failed for slot in bucket.slots):
+            return
         self._group.spread_parts(cuts, parts, self._to)
         completion, self._completion = self._completion, None
         completion()
@@ -88,7 +93,7 @@ class GroupCall:
             for shared in self._group.shared:
                 shared.latest = latest
             if self._completion is not None:
-                self._group.spread(sums, self._to)
+                self._group.spread(sums[:], self._to)
                 self._completion()
         else:
             self._update(sums, lease)

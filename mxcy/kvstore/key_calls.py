@@ -84,16 +84,16 @@ def delivering(store, key):
     """Return the callback for each sum of a key; on the progress thread."""
 
     def deliver(array, lease):
-        stored, shared = store.current(key), store.shared[key]
+        shared, dtype = store.shared[key], store.dtype_of(key)
         code = code_of(shared.sum_dtype)
         total = front.from_memory(array.ctypes.data, (array, lease), array.shape, code, cpu())
-        if total.dtype != stored.dtype:
-            total = total.astype(stored.dtype)
+        if total.dtype != dtype:
+            total = total.astype(dtype)
         if store.updater is None or shared.slot.bucket.updating is not None:
             store.put(key, total)
         else:
             total = total.tostype("row_sparse") if shared.by_rows else total
-            store.updater(key, total, stored)
+            store.updater(key, total, store.current(key))
 
     return deliver
 

@@ -77,7 +77,7 @@ class SharedUpdates:
 
     # -- the progress thread ----------------------------------------------------------------------
 
-    def update(self, shares, sums, values, others):
+    def update(self, shares, sums, values, others, current):
         """Update this worker's part of a bucket; see `Exchange.share_updates`."""
         self._parts.optimizer = self._updater.optimizer
         self._count(others)
@@ -87,7 +87,8 @@ class SharedUpdates:
             start = place.stop
             weight = self._part(share, values[place])
             try:
-                self._weight_of(share).copyto(weight)
+                if not current:
+                    self._weight_of(share).copyto(weight)
                 self._change(share, self._part(share, sums[place]), weight)
             except Exception as error:
                 self._fail(share.slot, failure_text(error))

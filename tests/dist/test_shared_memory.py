@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from mxcy.dist.keys import buckets, shared_memory
-from mxcy.dist.keys.ownership import Ownership, update_shares
-from mxcy.dist.keys.shared_memory import SharedBuffers
+from mxcy.dist.keys.ownership import Ownership, update_in_shared_memory, update_shares
+from mxcy.dist.keys.shared_memory import SharedBuffers, SharedValues
 from mxcy.dist.keys.slots import Slot
 from mxcy.dist.worlds.memory_world import MemoryJob
 from mxcy.dist.worlds.segments import AREA_BYTES, Segments
@@ -112,11 +112,11 @@ def test_shared_updates(area):
 
     class Bucket:
         def __init__(self, channel, slots):
-            self.channel, self.updating = channel, self
+            self.channel, self.updating, self.slots = channel, self, slots
             self.ownership = Ownership(slots, 3)
 
-        def update(self, shares, sums, values, others):
-            values[:] = -sums
+        def update(self, shares, sums, values, others, current):
+            values[:] = values - sums if current else -sums
             return self.channel.barrier()
 
     slots = [Slot(key, shape, "f4", None) for key, shape in enumerate([(40, 7), (3,), (11, 50)])]
@@ -128,12 +128,20 @@ def test_shared_updates(area):
     values = np.zeros_like(sources)
 
     def steps(rank, channel):
-        arrays = sources[rank], np.empty(start, "f4"), values[rank]
+        bucket, sums = Bucket(channel, slots), np.empty(start, "f4")
         shared = area and SharedBuffers(channel, sources.dtype, start)
-        return update_shares(Bucket(channel, slots), slots, rank, arrays, shared)
+        if not shared or start > shared.capacity:
+            return (
+                yield from update_shares(bucket, slots, rank, sources[rank], (sums, values[rank]))
+            )
+        for current in (False, True, True):
+            terms = bucket, rank, sources[rank], sums, shared, current
+            cuts = yield from update_in_shared_memory(*terms)
+        values[rank] = SharedValues(shared, cuts, lambda size: (np.empty(size, "f4"), None)).copy()
+        return rank
 
     together(3, area, steps, seed=2)
-    assert (values == -sources.sum(0)).all()
+    assert (values == -sources.sum(0) * (3 if area == 1 << 16 else 1)).all()
 
 
 def test_segments():

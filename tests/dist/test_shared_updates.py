@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import mxcy as mx
+from mxcy.dist.keys import buckets
 from mxcy.dist.keys.buckets import Bucket
 from mxcy.dist.keys.ownership import Ownership
 from mxcy.dist.keys.reductions import AllReduce
@@ -36,15 +37,17 @@ class _Doubling:
     def suits(bucket):
         return True
 
-    def update(self, shares, sums, values, others):
+    def update(self, shares, sums, values, others, current):
         start = 0
         for share in shares:
             place, slot = slice(start, start + share.length), share.slot
             start += share.length
             row = share.length // (share.end - share.begin)
-            before = self._rank.values[slot.key][-1] if self._rank.values[slot.key] else 0.0
-            before = np.broadcast_to(before, slot.shape).reshape(-1)
-            values[place] = before[share.begin * row : share.end * row] + 2 * sums[place]
+            if not current:
+                before = self._rank.values[slot.key][-1] if self._rank.values[slot.key] else 0.0
+                before = np.broadcast_to(before, slot.shape).reshape(-1)
+                values[place] = before[share.begin * row : share.end * row]
+            values[place] += 2 * sums[place]
             self.owned.add((slot.key, share.begin, share.end))
             if slot.key == self._fails and self._rank.rank == 1:
                 slot.failed = "no"
@@ -52,7 +55,7 @@ class _Doubling:
         return _Done
 
 
-def _compare(seed):
+def _compare(seed, area=None):
     draw = random.Random(seed)
     size, bound = draw.choice((2, 3, 4)), draw.choice((8, 500, 4096, 10**6))
     lengths = {f"k{i}": draw.choice((0, 1, 3, 40, 700, 9000)) for i in range(draw.randint(1, 9))}
@@ -77,7 +80,7 @@ def _compare(seed):
         shared = {key: rank.slots[key].bucket.updating is not None for key in lengths}
         return {k: (shared[k], [value.tolist() for value in rank.values[k]]) for k in lengths}
 
-    for seen in run(size, program, bound, seed):
+    for seen in run(size, program, bound, seed, area=area):
         if isinstance(seen, Exception):
             raise seen
         for key, length in lengths.items():
@@ -94,7 +97,17 @@ def test_random_programs_against_a_serial_model(seed):
 
 
 @no_arrays
-def test_an_update_that_fails_in_one_process():
+@pytest.mark.parametrize("area", [1 << 20, 1 << 16])
+@pytest.mark.parametrize("seed", range(8, 14))
+def test_random_programs_in_shared_memory(seed, area, monkeypatch):
+    for name in ("_SHARED_BYTES", "_COUNTED_BYTES"):
+        monkeypatch.setattr(buckets, name, 0)
+    _compare(seed, area)
+
+
+@no_arrays
+@pytest.mark.parametrize("area", [None, 1 << 20])
+def test_an_update_that_fails_in_one_process(area):
     def program(rank):
         rank.exchange.share_updates(_Doubling(rank, fails="b"))
         rank.init(a=np.zeros(3000), b=np.zeros(9000))
@@ -106,7 +119,7 @@ def test_an_update_that_fails_in_one_process():
 
         return total
 
-    first, second, third = run(3, program, bound=10**6)
+    first, second, third = run(3, program, bound=10**6, area=area)
     assert str(second) == "no"
     assert str(first) == str(third) == "rank 1 (memory): no"
 
@@ -169,8 +182,12 @@ def compare(name, **settings):
         total = [sum(each) for each in zip(*[arrays(100 * step + r) for r in range(size)])]
         for key, gradient, weight in zip(keys, total, first):
             alone(key, gradient, weight)
-        for out, weight in zip(outs, first):
-            np.testing.assert_allclose(out.asnumpy(), weight.asnumpy(), rtol=2e-5, atol=2e-6)
+        pulled = [mx.nd.zeros(shape) for shape in shapes]
+        if step != 3:
+            store.pull(keys, out=pulled)
+        for array in (outs, pulled) if step != 3 else (outs,):
+            for out, weight in zip(array, first):
+                np.testing.assert_allclose(out.asnumpy(), weight.asnumpy(), rtol=2e-5, atol=2e-6)
     return store, alone, outs, first
 """
 

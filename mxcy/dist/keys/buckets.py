@@ -8,9 +8,9 @@ for the next session. So no rank waits for keys that another pushes later or in 
 
 import numpy as np
 
-from mxcy.dist.keys.ownership import Ownership, update_shares
+from mxcy.dist.keys.ownership import Ownership, update_in_shared_memory, update_shares
 from mxcy.dist.keys.pushes import Lease, Rounds, failure_text
-from mxcy.dist.keys.shared_memory import SharedBuffers
+from mxcy.dist.keys.shared_memory import SharedBuffers, SharedValues
 from mxcy.dist.keys.timing import Timing
 
 __all__ = ["Bucket"]
@@ -57,6 +57,7 @@ class Bucket:
         self._counted = len(slots) > 1 and counts
         self.updating = self.ownership = self._rank = None
         self._send_buffer = self._shared = None
+        self._in_outputs = None  # SharedValues or None: the current values, after sharded updates
         self._filled_keys = 0  # slots with something to send
         self._free = []
         self._session = None
@@ -248,6 +249,7 @@ class Bucket:
         """Undo the session in flight and continue with `ranks` ranks."""
         self._aborted = self._session
         self._session, self._ranks = None, ranks
+        self._keep_values()
         if self._shared is not None:  # between two rounds: nothing is in its buffers
             self._shared = self._send_buffer = None
         self.sessions, self._not_before = self.completed, 0.0
@@ -285,6 +287,7 @@ class Bucket:
             return
         if self.check is not None and not self._counted:
             yield from self.check(self, agreed)
+        self._keep_values()
         source, sums, lease = self._operands(agreed, complete, all_keys)
         buffers, on_parts = self._shared_buffers() if complete else None, None
         if self.bucket_push is not None and self.factor == 1.0:
@@ -333,12 +336,35 @@ class Bucket:
         elif self.bucket_push is not None and self.bucket_push.source is not None:
             source = self.bucket_push.source
         sums, sums_place = self._leased(source.size)
-        values, lease = self._leased(source.size)
         buffers = self._shared_buffers() if complete else None
-        yield from update_shares(self, agreed, self._rank, (source, sums, values), buffers)
+        if buffers is not None and source.size <= buffers.capacity:
+            values = lease = yield from self._update_in_shared_memory(source, sums, buffers)
+        else:
+            self._keep_values()
+            values, lease = self._leased(source.size)
+            yield from update_shares(self, agreed, self._rank, source, (sums, values))
         del place, sums_place
         self.bytes += source.nbytes
         self._deliver_results(agreed, values, lease, complete)
+
+    def _update_in_shared_memory(self, source, sums, buffers):
+        """Have all keys updated; return the new values."""
+        push, current = self.bucket_push, self._in_outputs is not None
+        if current and push is not None:  # nobody reads the bucket's values until it is done
+            self._in_outputs.drop()
+        else:
+            self._keep_values()
+        cuts = yield from update_in_shared_memory(self, self._rank, source, sums, buffers, current)
+        values = self._in_outputs = SharedValues(buffers, cuts, self._leased)
+        if push is not None and push.on_parts is not None:
+            push.on_parts(cuts, buffers.parts(cuts))
+        return values
+
+    def _keep_values(self):
+        """Copy values from the output buffers, which are about to be used."""
+        if self._in_outputs is not None:
+            self._in_outputs.copy()
+            self._in_outputs = None
 
     def _deliver_results(self, agreed, values, lease, complete):
         if len(agreed) == len(self.slots) and self.bucket_push is not None:

@@ -168,9 +168,10 @@ class Exchange:
         ----------
         updating : object or None
             ``suits(bucket)`` decides whether a bucket is sharded, alike on all ranks.
-            ``update(shares, sums, values, others)`` updates the shares that this rank owns by their
-            sums, writes the new values to `values` and returns a request; `others` are keys of the
-            session without a share on this rank. Sessions then deliver new values, not sums.
+            ``update(shares, sums, values, others, current)`` updates the shares that this rank owns
+            by their sums, writes the new values to `values`, which has the old ones if `current` is
+            true, and returns a request; `others` are keys of the session without a share on this
+            rank. Sessions then deliver new values, not sums.
         """
         self._progress.submit(lambda: self._share_updates(updating))
 

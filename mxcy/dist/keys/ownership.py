@@ -3,7 +3,7 @@
 import itertools
 from bisect import bisect_right
 
-__all__ = ["Ownership", "Share", "update_shares"]
+__all__ = ["Ownership", "Share", "update_in_shared_memory", "update_shares"]
 
 
 class Share:
@@ -82,7 +82,7 @@ def _row(slot):
     return slot.size // slot.shape[0] if slot.size and slot.shape else 1
 
 
-def update_shares(bucket, slots, rank, arrays, buffers=None):
+def update_shares(bucket, slots, rank, source, arrays):
     """Reduce-scatter a bucket, update this rank's shares, and all-gather new values.
 
     Parameters
@@ -92,10 +92,10 @@ def update_shares(bucket, slots, rank, arrays, buffers=None):
         Keys that all ranks have pushed, in the order of the bucket.
     rank : int
         This rank.
+    source : numpy.ndarray
+        Pushed values.
     arrays : tuple of numpy.ndarray
-        Pushed values, and arrays for sums and new values.
-    buffers : SharedBuffers, optional
-        Memory that all ranks share.
+        For sums and new values.
 
     Yields
     ------
@@ -106,22 +106,52 @@ def update_shares(bucket, slots, rank, arrays, buffers=None):
     float
         The time sent into the generator after its last request.
     """
-    source, sums, target = arrays
-    shares = bucket.ownership.shares(slots)
-    lengths = [sum(share.length for share in owned) for owned in shares]
-    cuts = [0, *itertools.accumulate(lengths)]
-    if buffers is None or source.size > buffers.capacity:
-        buffers = None
-        yield bucket.channel.reduce_scatter(source, sums, lengths)
-    else:
-        yield from buffers.scatter(source, cuts, source is buffers.own)
-        buffers.sum_part(source, cuts, sums[: lengths[rank]])
-    sums, values = sums[: lengths[rank]], target[cuts[rank] : cuts[rank + 1]]
-    owned = {share.slot for share in shares[rank]}
-    others = [slot for slot in slots if slot not in owned]
-    yield bucket.updating.update(shares[rank], sums, values, others)
-    if buffers is None:
-        return (yield bucket.channel.all_gather_v(None, target, lengths))
-    now = yield from buffers.share(values, cuts)
-    buffers.gather(target, cuts)
-    return now
+    sums, target = arrays
+    shares, others, cuts = _divide(bucket, slots, rank)
+    lengths = [last - first for first, last in itertools.pairwise(cuts)]
+    yield bucket.channel.reduce_scatter(source, sums, lengths)
+    values = target[cuts[rank] : cuts[rank + 1]]
+    yield bucket.updating.update(shares, sums[: lengths[rank]], values, others, False)
+    return (yield bucket.channel.all_gather_v(None, target, lengths))
+
+
+def update_in_shared_memory(bucket, rank, source, sums, buffers, current):
+    """Do the same for all keys of a bucket in memory that all ranks share.
+
+    New values are written to this rank's output buffer. That is also where its shares stay until
+    the next session, which updates them in place.
+
+    Parameters
+    ----------
+    bucket, rank, source
+        See `update_shares`.
+    sums : numpy.ndarray
+        For sums.
+    buffers : SharedBuffers
+    current : bool
+        Whether the output buffers hold the current values.
+
+    Yields
+    ------
+    request
+
+    Returns
+    -------
+    list of int
+        The first element of each rank's part, and the length.
+    """
+    shares, others, cuts = _divide(bucket, bucket.slots, rank)
+    yield from buffers.scatter(source, cuts, source is buffers.own)
+    sums = sums[: cuts[rank + 1] - cuts[rank]]
+    buffers.sum_part(source, cuts, sums)
+    yield bucket.updating.update(shares, sums, buffers.parts(cuts)[rank], others, current)
+    yield buffers.barrier()
+    return cuts
+
+
+def _divide(bucket, slots, rank):
+    """Return this rank's shares, the slots without any, and the bounds of each rank's part."""
+    all_shares = bucket.ownership.shares(slots)
+    cuts = [0, *itertools.accumulate(sum(one.length for one in shares) for shares in all_shares)]
+    owned = {share.slot for share in all_shares[rank]}
+    return all_shares[rank], [slot for slot in slots if slot not in owned], cuts

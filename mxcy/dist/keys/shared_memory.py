@@ -11,7 +11,7 @@ import itertools
 
 import numpy as np
 
-__all__ = ["SharedBuffers"]
+__all__ = ["SharedBuffers", "SharedValues"]
 
 _CHUNK_BYTES = 8 << 20  # of arrays that are copied to the input buffer
 _BLOCK_BYTES = 128 << 10  # of sums, which are copied while they are in the cache
@@ -72,7 +72,7 @@ class SharedBuffers:
             piece, sums = source[begin : begin + step], target[begin : begin + step]
             cuts = [piece.size * i // self._ranks for i in range(self._ranks + 1)]
             yield from self.scatter(piece, cuts, source is self.own)
-            parts = [self._part(self._outputs, rank, rank, cuts) for rank in range(self._ranks)]
+            parts = self.parts(cuts)
             copy = None if direct else sums[cuts[self._rank] : cuts[self._rank + 1]]
             self.sum_part(piece, cuts, parts[self._rank], copy)
             now = yield self._channel.barrier()
@@ -128,27 +128,23 @@ class SharedBuffers:
                 if copy is not None:
                     copy[begin : begin + step] = total
 
-    def share(self, values, cuts):
-        """Write this rank's part to the output buffer, and wait until all ranks have.
+    def parts(self, cuts):
+        """The parts of all ranks in their output buffers; only this rank writes its own.
 
         Parameters
         ----------
-        values : numpy.ndarray
-            The part.
         cuts : list of int
             See `scatter`.
 
-        Yields
-        ------
-        request
-
         Returns
         -------
-        float
-            The time sent into the generator after its request.
+        list of numpy.ndarray
         """
-        self._part(self._outputs, self._rank, self._rank, cuts)[:] = values
-        return (yield self._channel.barrier())
+        return [self._part(self._outputs, rank, rank, cuts) for rank in range(self._ranks)]
+
+    def barrier(self):
+        """A request to wait for all ranks."""
+        return self._channel.barrier()
 
     def gather(self, target, cuts, skip=None):
         """Copy all parts from the output buffers of their ranks.
@@ -168,3 +164,44 @@ class SharedBuffers:
     @staticmethod
     def _part(buffers, owner, rank, cuts):
         return buffers[owner][cuts[rank] : cuts[rank + 1]]
+
+
+class SharedValues:
+    """Values of a bucket that stay in the output buffers until they are needed elsewhere.
+
+    They are there until this rank passes the first barrier of its next all-reduce.
+
+    Parameters
+    ----------
+    buffers : SharedBuffers
+    cuts : list of int
+        See `SharedBuffers.scatter`.
+    lease : callable
+        Returns a buffer of a number of elements, and its lease.
+    """
+
+    def __init__(self, buffers, cuts, lease):
+        self._buffers, self._cuts, self._new = buffers, cuts, lease
+        self._copy = self._lease = None
+
+    def __getitem__(self, span):
+        return self.copy()[span]
+
+    def copy(self):
+        """Copy the values unless that was done; they do not change afterwards.
+
+        Returns
+        -------
+        numpy.ndarray
+            Valid as long as this object.
+        """
+        if self._copy is None:
+            if self._buffers is None:
+                raise RuntimeError("values in shared memory have been overwritten")
+            self._copy, self._lease = self._new(self._cuts[-1])
+            self._buffers.gather(self._copy, self._cuts)
+        return self._copy
+
+    def drop(self):
+        """Give up values that have not been copied: the next ones are about to replace them."""
+        self._buffers = None
