@@ -1,4 +1,4 @@
-from libc.stdint cimport int64_t
+from libc.stdint cimport int32_t, int64_t
 
 from mxcy._cy.engine cimport mx_var, mx_var_idle, mx_var_readable
 from mxcy._cy.pool cimport mx_pool
@@ -12,6 +12,7 @@ cdef class Storage:
     cdef readonly object context
     cdef int64_t version  # changes with each write, unique among storages
     cdef bint replaceable  # the memory has no other users, although it has an owner
+    cdef int32_t uses  # references by operations, not arrays: see `Uses`
     cdef bint exported  # others may access the memory unnoticed
     cdef mx_var *var  # the memory's engine variable; NULL before the first asynchronous use
     cdef bint remote  # on a device whose operations always go through the engine

@@ -8,9 +8,12 @@ from mxcy._cy.shapes cimport SPARSE
 from mxcy._cy.storage cimport Storage
 
 cdef bint is_alone(NDArrayBase array, Storage storage) noexcept:
-    """Whether an array spans a storage without other references, except the caller's."""
+    """Whether an array spans a storage that no other array refers to.
+
+    Pending operations and the caller may refer to it.
+    """
     return (
-        Py_REFCNT(storage) == 2
+        Py_REFCNT(storage) == 2 + storage.uses
         and (storage.owner is None or storage.replaceable)
         and not storage.exported
         and not storage.remote

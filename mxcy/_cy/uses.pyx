@@ -43,6 +43,7 @@ cdef Uses uses_on(object context):
 
 @cython.final
 @cython.freelist(16)
+@cython.no_gc_clear  # for __dealloc__
 cdef class Uses:
     """The storages that an operation reads and writes."""
 
@@ -52,6 +53,9 @@ cdef class Uses:
         self.quiet, self.strict = True, is_naive()
 
     def __dealloc__(self):
+        for storage in self.kept:
+            if type(storage) is Storage:
+                (<Storage>storage).uses -= 1
         if self.vars != self.few_vars:
             free(self.vars)
             free(self.access)
@@ -65,6 +69,7 @@ cdef class Uses:
         if access & MX_WRITES:
             self.written += storage.bytes
         self.kept.append(storage)
+        storage.uses += 1
         return self.add_var(var_of(storage), access)
 
     cdef int add_var(self, mx_var *var, int32_t access) except -1:
@@ -158,7 +163,7 @@ cdef class Uses:
         for i in range(self.count):
             if self.access[i] & MX_WRITES:
                 written = self.vars[i]
-        about.token = keep(self.kept, written, self.written)
+        about.token = keep(self, written, self.written)
         return 0
 
     cdef int pushed(self, const mx_operation *about, int status) except -1:
