@@ -33,6 +33,7 @@ __all__ = [
 
 class _Flags(threading.local):
     shape_everywhere = False  # for all threads: set only on the class
+    shape_scopes = 0  # depth of `np_shape` scopes
     _shape = False
     array = False
 
@@ -176,18 +177,25 @@ class _NumpyShapeScope:
         self._before = []
 
     def __enter__(self):
-        self._before.append((_flags.shape, _Flags.shape_everywhere))
+        self._before.append((_flags.shape, _Flags.shape_everywhere, _flags.shape_scopes))
         if self._active is not None:
             set_np_shape(self._active)
+            _flags.shape_scopes += 1
         return self
 
     def __exit__(self, *error):
-        _set_shape(*self._before.pop())
+        *before, _flags.shape_scopes = self._before.pop()
+        _set_shape(*before)
 
 
 def np_shape(active=True):
     """A scope with NumPy shape semantics on or off, as by `set_np_shape`."""
     return _NumpyShapeScope(active)
+
+
+def np_shape_of_scope():
+    """The shape semantics that an enclosing `np_shape` scope demands; None without a scope."""
+    return is_np_shape() if _flags.shape_scopes else None
 
 
 def use_np_shape(func):

@@ -4,6 +4,7 @@ import os
 
 from mxcy._base import older_paths
 from mxcy._base.listing import listing
+from mxcy._semantics.switches import is_np_shape, np_shape_of_scope
 from mxcy.ndarray._files import serialization
 from mxcy.ndarray.ndarray import NDArray
 from mxcy.ndarray.state import array_of, block_of
@@ -27,7 +28,8 @@ def save(fname, data, format=None) -> None:
         The arrays, named by a dict.
     format : {None, 'v1x', 'np', 'npz'}
         ``'v1x'`` for MXNet 1.x, ``'np'`` for MXNet 2.x, ``'npz'`` for NumPy and MXNet 2.x. The
-        default is ``'v1x'``, or ``'np'`` if an array has no dimensions or a dimension of zero.
+        default is ``'np'`` with NumPy shape semantics (sparse arrays: ``'v1x'``). Without, it is
+        ``'v1x'``, but ``'np'`` if an array has no dimensions.
 
     Raises
     ------
@@ -63,7 +65,8 @@ def save(fname, data, format=None) -> None:
     for name in names or ():
         if not isinstance(name, str):
             raise TypeError(f"save only accepts names of type str, got {name!r}")
-    serialization.save(fname, [block_of(array) for array in data], names, format)
+    blocks = [block_of(array) for array in data]
+    serialization.save(fname, blocks, names, format, np_shape=is_np_shape())
 
 
 def load(fname):
@@ -85,11 +88,12 @@ def load(fname):
     TypeError
         If `fname` has another type.
     MXNetError
-        If the file cannot be read or is damaged.
+        If the file cannot be read or is damaged, or an enclosing `np_shape` scope demands other
+        shape semantics than those it was saved with.
     """
     if not (isinstance(fname, (str, os.PathLike)) or hasattr(fname, "readinto")):
         raise TypeError(f"fname required to be a string, got {type(fname).__name__}")
-    return _arrays(*serialization.load(fname))
+    return _arrays(*serialization.load(fname, np_shape=np_shape_of_scope()))
 
 
 def load_frombuffer(buf):
@@ -109,11 +113,11 @@ def load_frombuffer(buf):
     TypeError
         If `buf` does not contain bytes.
     MXNetError
-        If the bytes are damaged.
+        If the bytes are damaged, or have other shape semantics than an enclosing `np_shape` scope.
     """
     if not isinstance(buf, (bytes, bytearray, memoryview)):
         raise TypeError(f"buf required to be bytes, got {type(buf).__name__}")
-    return _arrays(*serialization.loads(buf))
+    return _arrays(*serialization.loads(buf, np_shape=np_shape_of_scope()))
 
 
 def _arrays(blocks, names):

@@ -70,6 +70,34 @@ def test_numpy_shapes(tmp_path, shape):
     same(mx.nd.load(str(tmp_path / "x"))["a"], saved)
 
 
+@pytest.mark.parametrize("saved", [False, True])
+@pytest.mark.parametrize("loaded", [False, True])
+def test_a_shape_scope_refuses_files_of_the_other_semantics(tmp_path, saved, loaded):
+    path = str(tmp_path / "x")
+    with mx.np_shape(saved):
+        mx.nd.save(path, [mx.nd.ones((2, 1)), mx.nd.array(np.zeros((0, 3)))])
+    content = (tmp_path / "x").read_bytes()
+    with mx.np_shape(loaded):
+        if saved == loaded:
+            assert [a.shape for a in mx.nd.load(path)] == [(2, 1), (0, 3)]
+        else:
+            for function, source in ((mx.nd.load, path), (mx.nd.load_frombuffer, content)):
+                with pytest.raises(MXNetError, match="an array saved with(out)? NumPy shape"):
+                    function(source)
+    assert [a.shape for a in mx.nd.load(path)] == [(2, 1), (0, 3)]  # without a scope, any file
+
+
+def test_files_saved_with_numpy_shapes_are_those_of_mxnet_2(tmp_path):
+    arrays = {"w": mx.nd.ones((2, 3)), "s": mx.nd.ones((2, 3)).tostype("csr")}
+    with mx.np_shape(True):
+        mx.nd.save(tmp_path / "x", arrays)
+        assert mx.nd.load(tmp_path / "x")["s"].stype == "csr"
+        del arrays["s"]
+        mx.nd.save(tmp_path / "x", arrays)
+    mx.nd.save(tmp_path / "y", arrays, format="np")
+    assert (tmp_path / "x").read_bytes() == (tmp_path / "y").read_bytes()
+
+
 def test_a_loaded_array_can_be_written_to():
     content = (DATA / "dense_list_19.params").read_bytes()
     (first,) = mx.nd.load_frombuffer(content)

@@ -39,7 +39,7 @@ _STYPE_CODES = {name: code for code, name in _STYPES.items()}
 # --- reading --------------------------------------------------------------------------------------
 
 
-def load(file):
+def load(file, np_shape=None):
     """Read all arrays of a file of any supported format.
 
     Parameters
@@ -47,6 +47,9 @@ def load(file):
     file : str, path or binary file object
         A list of arrays as written by MXNet 0.x to 2.x, or a ``.npz`` or ``.npy`` file, with any
         name. A file object must be seekable and is read from its current position to its end.
+    np_shape : bool, optional
+        Refuse lists of dense arrays unless they were saved with NumPy shape semantics (True: V3) or
+        without (False: older versions).
 
     Returns
     -------
@@ -58,25 +61,25 @@ def load(file):
     Raises
     ------
     MXNetError
-        If the file cannot be opened, is truncated or invalid; the message has the file name, the
-        position and what was expected there.
+        If the file cannot be opened, is truncated or invalid, or has the other shape semantics; the
+        message has the file name, the position and what was expected there.
     """
     if hasattr(file, "readinto"):
         start = file.tell()
         size = file.seek(0, os.SEEK_END) - start
         file.seek(start)
-        return _read(Source(file, size, str(getattr(file, "name", "<file>"))))
+        return _read(Source(file, size, str(getattr(file, "name", "<file>"))), np_shape)
     path = files.local_path(file)
     try:
         with open(path, "rb") as opened:
-            return _read(Source(opened, os.fstat(opened.fileno()).st_size, path))
+            return _read(Source(opened, os.fstat(opened.fileno()).st_size, path), np_shape)
     except OSError as error:
         raise MXNetError(f"{path}: cannot be read: {error.strerror or error}") from error
 
 
-def loads(buffer, name="<buffer>"):
+def loads(buffer, name="<buffer>", np_shape=None):
     """Read all arrays from the bytes of a file; like `load`."""
-    return _read(Source.of_buffer(buffer, name))
+    return _read(Source.of_buffer(buffer, name), np_shape)
 
 
 def unpack_array(buffer, name="<buffer>"):
@@ -89,7 +92,7 @@ def unpack_array(buffer, name="<buffer>"):
     return _read_array(Source.of_buffer(buffer, name))
 
 
-def _read(source):
+def _read(source, np_shape):
     start = source.file.tell()
     head = bytes(source.take(min(8, source.size), "the magic number"))
     if head.startswith((npz.MAGIC, npz.EMPTY_MAGIC, npz.NPY_MAGIC)):
@@ -102,7 +105,7 @@ def _read(source):
             f"a .npz or a .npy file, found {head.hex(' ') or 'nothing'}",
             0,
         )
-    return _read_list(source)
+    return _read_list(source, np_shape)
 
 
 def _read_numpy(source, head):
@@ -111,12 +114,12 @@ def _read_numpy(source, head):
     return npz.read_npz(source)
 
 
-def _read_list(source):
+def _read_list(source, np_shape):
     source.take(8, "the reserved field")
     (count,) = source.numbers("Q", "the number of arrays")
     if count > source.left // 4:  # even "no array" takes four bytes
         raise source.refuse(f"{count} arrays do not fit in {source.left} bytes")
-    blocks = [_read_array(source) for _ in range(count)]
+    blocks = [_read_array(source, np_shape) for _ in range(count)]
     if any(block is not None and block.data.dtype.kind == "c" for block in blocks):
         raise source.refuse("complex numbers are only supported in .npy and .npz files")
     offset = source.offset
@@ -135,11 +138,11 @@ def _read_name(source):
         raise source.refuse(f"a name that is not UTF-8: {error}", offset) from error
 
 
-def _read_array(source):
+def _read_array(source, np_shape=None):
     offset = source.offset
     (magic,) = source.numbers("I", "an array's magic number")
     if magic in (_V2, _V3):
-        return _read_recent(source, magic)
+        return _read_recent(source, magic, np_shape)
     if magic == _V1:
         shape = _read_shape(source)
     elif magic <= MAX_NDIM:
@@ -150,11 +153,12 @@ def _read_array(source):
         )
     if not shape:
         return None
+    _check_semantics(source, np_shape, magic)
     device = source.numbers("2i", "a device")
     return Block(source.array(_read_dtype(source), shape, "an array"), device=device)
 
 
-def _read_recent(source, magic):
+def _read_recent(source, magic, np_shape):
     """Read the rest of an array after the magic number of V2 or V3."""
     offset = source.offset
     (code,) = source.numbers("i", "a storage type")
@@ -168,6 +172,8 @@ def _read_recent(source, magic):
         return None
     if stype is None:
         raise source.refuse(f"an array of shape {shape} without storage type", offset)
+    if not sparse:
+        _check_semantics(source, np_shape, magic)
     device = source.numbers("2i", "a device")
     dtype = _read_dtype(source)
     if not sparse:
@@ -183,6 +189,15 @@ def _read_recent(source, magic):
     block = Block(data, shape, stype, aux, device)
     check_sparse(block, lambda what: source.refuse(what, offset))
     return block
+
+
+def _check_semantics(source, np_shape, magic):
+    """Refuse a dense array saved with other shape semantics than demanded."""
+    if np_shape not in (None, magic == _V3):
+        saved, remedy = ("without", "outside of") if np_shape else ("with", "within")
+        raise source.refuse(
+            f"an array saved {saved} NumPy shape semantics; load it {remedy} np_shape(True)"
+        )
 
 
 def _read_shape(source):
@@ -209,7 +224,7 @@ def _read_dtype(source):
 # --- writing --------------------------------------------------------------------------------------
 
 
-def save(file, blocks, names=None, format=None):
+def save(file, blocks, names=None, format=None, np_shape=False):
     """Write arrays to a file.
 
     An existing file is replaced atomically, after the new one is complete and on disk.
@@ -225,7 +240,9 @@ def save(file, blocks, names=None, format=None):
     format : {None, 'v1x', 'np', 'npz', 'npy'}
         ``'v1x'`` writes version V2, for MXNet 1.x; ``'np'`` V3, for MXNet 2.x and for 1.x under
         NumPy shape semantics. None selects V2, but V3 for dense arrays if any of them has no
-        dimensions or a dimension of zero. ``'npz'`` and ``'npy'`` (one array) are NumPy's formats.
+        dimensions. ``'npz'`` and ``'npy'`` (one array) are NumPy's formats.
+    np_shape : bool
+        None selects V3 for all dense arrays.
 
     Raises
     ------
@@ -235,24 +252,24 @@ def save(file, blocks, names=None, format=None):
         If the format is unknown, or the numbers of names and blocks differ.
     """
     if hasattr(file, "write"):
-        dump(file, blocks, names, format)
+        dump(file, blocks, names, format, np_shape)
         return
     path = files.local_path(file)
     try:
         with files.replacing(path) as opened:
-            dump(opened, blocks, names, format)
+            dump(opened, blocks, names, format, np_shape)
     except OSError as error:
         raise MXNetError(f"{path}: cannot be written: {error.strerror or error}") from error
 
 
-def dumps(blocks, names=None, format=None):
+def dumps(blocks, names=None, format=None, np_shape=False):
     """The bytes that `save` writes."""
     file = io.BytesIO()
-    dump(file, blocks, names, format)
+    dump(file, blocks, names, format, np_shape)
     return file.getvalue()
 
 
-def dump(file, blocks, names=None, format=None):
+def dump(file, blocks, names=None, format=None, np_shape=False):
     """Write arrays to a binary file object; like `save`."""
     blocks = list(blocks)
     names = None if names is None else list(names)
@@ -271,7 +288,7 @@ def dump(file, blocks, names=None, format=None):
             raise MXNetError("a .npy file holds exactly one dense array")
         npz.write_npy(file, blocks[0].data)
     else:
-        _write_list(file, blocks, encoded, format)
+        _write_list(file, blocks, encoded, format, np_shape)
 
 
 def pack_array(block):
@@ -281,9 +298,9 @@ def pack_array(block):
     return file.getvalue()
 
 
-def _write_list(file, blocks, names, format):
+def _write_list(file, blocks, names, format, np_shape):
     # MXNet rejects files that mix V2 and V3, so one array decides for all.
-    numpy_shapes = format == "np" or (format is None and any(map(_needs_v3, blocks)))
+    numpy_shapes = format == "np" or (format is None and (np_shape or any(map(_needs_v3, blocks))))
     file.write(struct.pack("<3Q", _LIST_MAGIC, 0, len(blocks)))
     for block in blocks:
         dense = block is not None and block.stype == "default"
@@ -299,9 +316,7 @@ def _write_list(file, blocks, names, format):
 
 
 def _needs_v3(block):
-    return (
-        block is not None and block.stype == "default" and 0 in (block.data.size, block.data.ndim)
-    )
+    return block is not None and block.stype == "default" and not block.data.ndim
 
 
 def _write_array(file, block, magic):
