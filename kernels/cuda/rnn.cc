@@ -138,7 +138,7 @@ class Forward : public Layers {
                  (const void*)own, bias, extra_now, cells_out,
                  shape_.projected ? shape_.hidden : shape_.wide, hidden_then, apart, cell_then,
                  keeps ? last : nullptr, keeps ? last_cell : nullptr, lengths(), step, shape_.batch,
-                 shape_.hidden))
+                 shape_.hidden, shape_.low, shape_.high))
         return false;
       if (shape_.projected &&
           (!product(false, true, shape_.batch, shape_.out, shape_.hidden, cells_out, shape_.hidden,
@@ -227,7 +227,7 @@ class Backward : public Layers {
       if (!start(plan_.cell, grid_for(cell_size()), gates, extra, state, out, shape_.wide, cell,
                  projected ? (const void*)d_raw : d_out, d_hidden_after, d_cell_after, d_state,
                  d_cell, d_gates, d_own, projected ? raw : then, lengths(), step, before,
-                 shape_.batch, hidden) ||
+                 shape_.batch, hidden, shape_.low, shape_.high) ||
           !product(false, false, shape_.batch, size, rows, at(d_own, step * shape_.batch * rows),
                    rows, own_weight, size, 1, d_state, size))
         return false;

@@ -45,6 +45,13 @@ typedef struct {
   int32_t nearest;
 } mx_image_resize_params;
 
+/* images of `size` pixels whose channels become planes */
+typedef struct {
+  int64_t images;
+  int64_t channels;
+  int64_t size;
+} mx_image_tensor_params;
+
 /* planes of `size` pixels, with the numbers of 1 or 3 channels in turn */
 typedef struct {
   int64_t planes;

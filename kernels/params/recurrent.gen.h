@@ -7,7 +7,8 @@
  * ReLU and tanh, 2 LSTM, 3 GRU; drop: the part of what a layer puts out that is dropped;
  * saves: whether what the gradient needs is an output; lengths: whether an input says how
  * many steps count; projection: the size that hidden states are projected to, 0 without
- * projection */
+ * projection; clips: whether an LSTM's cell states are clipped to [low, high], 2 if NaN
+ * becomes the lower bound */
 typedef struct {
   int64_t steps;
   int64_t batch;
@@ -21,7 +22,10 @@ typedef struct {
   int32_t extra;
   int32_t saves;
   int32_t lengths;
+  int32_t clips;
   double drop;
+  double low;
+  double high;
 } mx_rnn_params;
 
 #endif

@@ -1,8 +1,11 @@
-"""Resizing and normalising images; gradients are gathered, so they are deterministic."""
+"""Images: resizing, normalising, flips; gradients are gathered, so they are deterministic."""
+
+import math
 
 from mxcy._base import dtypes
-from mxcy.gpu.launch import I64, Input, Launch, Numbers, Output, spread
-from mxcy.gpu.pointwise import elements
+from mxcy.gpu.launch import F64, I64, Input, Launch, Numbers, Output, Random, spread
+from mxcy.gpu.pointwise import elements, position_type, text_of
+from mxcy.gpu.random import COUNTED
 from mxcy.gpu.table import TYPES, kernel
 
 __all__ = []
@@ -164,6 +167,86 @@ image_normalize(const T* x, T* y, Three means, Three deviations, Long n, Long ch
   }
 }
 """
+_TENSOR = """
+extern "C" __global__ void __launch_bounds__(256, 4)
+image_to_tensor(const S* x, float* y, Long n, Long channels, Long size) {
+  EACH(p) {
+    const Long image = p / size / channels, c = p / size % channels;
+    y[p] = cast<float>(x[(image * size + p % size) * channels + c]) / 255;
+  }
+}
+"""
+_RESIZE = """
+// Both neighbours of a target position along a dimension and the second one's weight, as OpenCV
+// computes them.
+struct Neighbours {
+  At low, high;
+  float part;
+  __device__ Neighbours(At i, At source, At target) {
+    const double scale = (double)source / (double)target;
+    const float place = (float)(((double)i + 0.5) * scale - 0.5), first = ::floor(place);
+    const bool between = first >= 0 && first < (float)(source - 1);
+    part = between ? place - first : 0.0f;
+    low = first < 0 ? 0 : (At)first < source ? (At)first : source - 1;
+    high = low + 1 < source ? low + 1 : source - 1;
+  }
+};
+__device__ inline At nearest(At i, At source, At target) {
+  const At at = (At)((double)i * (1 / ((double)target / (double)source)));
+  return at < source ? at : source - 1;
+}
+#if BYTES
+// 11-bit weights, and the rounding of OpenCV.
+__device__ inline int weight(float x) { return (int)::rint(x * 2048); }
+__device__ inline S weighted(int upper, int lower, int rest, int part) {
+  const int total = ((rest * (upper >> 4)) >> 16) + ((part * (lower >> 4)) >> 16);
+  const int value = (total + 2) >> 2;
+  return (S)(value < 0 ? 0 : value > 255 ? 255 : value);
+}
+__device__ inline S mean(int sum) { return (S)((sum + 2) >> 2); }
+#else
+__device__ inline T weight(float x) { return (T)x; }
+__device__ inline S weighted(T upper, T lower, T rest, T part) {
+  return upper * rest + lower * part;
+}
+__device__ inline S mean(T sum) { return sum * (T)0.25; }
+#endif
+extern "C" __global__ void __launch_bounds__(256, 4)
+image_resize(const S* x, S* y, Long n_, Long channels_, Long height_, Long width_, Long high_,
+             Long wide_) {
+  const At n = (At)n_, channels = (At)channels_, height = (At)height_, width = (At)width_;
+  const At high = (At)high_, wide = (At)wide_;
+  for (At p = (At)blockIdx.x * blockDim.x + threadIdx.x; p < n;
+       p += (At)gridDim.x * blockDim.x) {
+    const At column = p / channels % wide, row = p / channels / wide % high;
+    const S* image = x + p / channels / wide / high * height * width * channels + p % channels;
+    const auto at = [&](At i, At j) { return (T)image[(i * width + j) * channels]; };
+#if KIND == 0
+    y[p] = (S)at(nearest(row, height, high), nearest(column, width, wide));
+#elif KIND == 1
+    const At i = 2 * row, j = 2 * column;
+    y[p] = mean(at(i, j) + at(i, j + 1) + at(i + 1, j) + at(i + 1, j + 1));
+#else
+    const Neighbours down(row, height, high), across(column, width, wide);
+    const T rest = weight(1 - across.part), part = weight(across.part);
+    const T upper = at(down.low, across.low) * rest + at(down.low, across.high) * part;
+    const T lower = at(down.high, across.low) * rest + at(down.high, across.high) * part;
+    y[p] = weighted(upper, lower, weight(1 - down.part), weight(down.part));
+#endif
+  }
+}
+"""
+_FLIP = """
+extern "C" __global__ void __launch_bounds__(256, 4)
+random_flip(const Sets* sets, const S* x, S* y, Long n, Long extent, Long inner, double chance) {
+  Draws d(sets, 0);  // the same number in all threads
+  const bool flips = below_one<float>(&d) < (float)chance;
+  EACH(p) {
+    const Long k = p / inner % extent;
+    y[p] = x[flips ? p + (extent - 1 - 2 * k) * inner : p];
+  }
+}
+"""
 
 
 def _text(request, body):
@@ -225,3 +308,50 @@ def normalize(request):
     arguments += [I64(n), I64(values["channels"]), I64(values["size"])]
     text = _text(request, _NORMALIZE)
     return _refusal(request) or [Launch(text, "image_normalize", spread(n), arguments)]
+
+
+@kernel("image_to_tensor")
+def to_tensor(request):
+    """Pixels / 255 in float32, channels first."""
+    values, (data,), (out,) = request.values, request.ins, request.outs
+    if data.dtype not in TYPES:
+        return "requires a real dtype"
+    text = f"{elements()}typedef {TYPES[data.dtype]} S;\n{_EACH}{_TENSOR}"
+    arguments = [Input(0), Output(0), I64(out.size), I64(values["channels"]), I64(values["size"])]
+    return [Launch(text, "image_to_tensor", spread(out.size), arguments)]
+
+
+@kernel("image_resize")
+def resize(request):
+    """Resize images with their channels last."""
+    values, (data,), (out,) = request.values, request.ins, request.outs
+    is_bytes = data.dtype == dtypes.CODES["uint8"]
+    if not is_bytes and data.dtype not in _FLOATS:
+        return "supports uint8, float32 and float64 only"
+    source, target = tuple(values["source"]), tuple(values["target"])
+    halves = source == (2 * target[0], 2 * target[1])
+    settings = f"#define BYTES {int(is_bytes)}\n"
+    settings += f"#define KIND {0 if values['nearest'] else 1 if halves else 2}\n"
+    types = f"typedef {position_type((data, out))} At;\ntypedef {TYPES[data.dtype]} S;\n"
+    types += f"typedef {'int' if is_bytes else TYPES[data.dtype]} T;\n"
+    arguments = [Input(0), Output(0)]
+    arguments += map(I64, (out.size, values["channels"], *source, *target))
+    text = f"{elements()}{settings}{types}{_RESIZE}"
+    return [Launch(text, "image_resize", spread(out.size), arguments)]
+
+
+@kernel("image_random_flip")
+def random_flip(request):
+    """Flip an image with a probability."""
+    values, (data,), (out,) = request.values, request.ins, request.outs
+    if data.dtype not in TYPES:
+        return "requires a real dtype"
+    extent, inner = data.shape[values["axis"]], math.prod(data.shape[values["axis"] + 1 :])
+    types = f"typedef {TYPES[data.dtype]} S;\n"
+    text = f"{elements()}{text_of('philox.cuh')}{types}{_EACH}{COUNTED}{_FLIP}"
+    arguments = [Random(), Input(0), Output(0), I64(out.size), I64(extent), I64(inner)]
+    arguments.append(F64(*request.number("p")))
+    return [
+        Launch(text, "random_flip", spread(out.size), arguments),
+        Launch(text, "counted", (1,), [Random()], block=1),
+    ]

@@ -27,17 +27,34 @@ _PLACES = dict.fromkeys(_NAMES.split(), 0)  # offsets in the workspace, 0 for un
 _HEAD = """
 #define GATES {gates}
 #define PROJECTED {projected}
+#define CLIPS {clips}
 #define EACH(p, count)                                                         \\
   for (Long p = (Long)blockIdx.x * blockDim.x + threadIdx.x; p < (count);      \\
        p += (Long)gridDim.x * blockDim.x)
 __device__ inline T sigmoid(T x) {{ return 1 / (1 + ::exp(-x)); }}
+// The bounds of an LSTM's cell states, rounded as these are.
+struct Bounds {{
+  T low, high;
+  __device__ Bounds(double low_, double high_)
+      : low(cast<T>(cast<S>(low_))), high(cast<T>(cast<S>(high_))) {{}}
+  __device__ T clipped(T x) const {{
+    if (CLIPS == 2 && x != x) return low;
+    if (CLIPS && x < low) x = low;
+    return CLIPS && x > high ? high : x;
+  }}
+  // The gradient before clipping; a state at a bound was clipped.
+  __device__ T before(T x, T gradient) const {{
+    return !CLIPS || (x > low && x < high) ? gradient : T(0);
+  }}
+}};
 """
 _STEP = """
 extern "C" __global__ void __launch_bounds__(256, 4)
 cell_step(S* gates, const S* own, const S* bias, S* extra, S* out, Long wide,
           const S* hidden_then, Long apart, const S* cell_then, S* hidden_last, S* cell_last,
-          const L* lengths, Long step, Long batch, Long hidden) {{
-  (void)extra, (void)cell_then;
+          const L* lengths, Long step, Long batch, Long hidden, double low, double high) {{
+  const Bounds bounds(low, high);
+  (void)extra, (void)cell_then, (void)bounds;
   EACH(p, batch * hidden) {{
     const Long n = p / hidden, j = p % hidden, first = n * GATES * hidden + j;
     const auto from_input = [&](int g) {{
@@ -73,8 +90,9 @@ extern "C" __global__ void __launch_bounds__(256, 4)
 cell_back(const S* gates, const S* extra, const S* hidden_first, const S* out, Long wide,
           const S* cell_first, const S* d_out, const S* d_hidden_after, const S* d_cell_after,
           S* d_hidden, S* d_cell, S* d_gates, S* d_own, S* then, const L* lengths, Long step,
-          Long before, Long batch, Long hidden) {{
-  (void)extra, (void)cell_first;
+          Long before, Long batch, Long hidden, double low, double high) {{
+  const Bounds bounds(low, high);
+  (void)extra, (void)cell_first, (void)bounds;
   EACH(p, batch * hidden) {{
     const Long n = p / hidden, j = p % hidden, row = step * batch + n;
     const Long first = row * GATES * hidden + j;
@@ -141,14 +159,15 @@ _LSTM_CELL = (
     "const T forget_gate = sigmoid(from_input(1) + from_hidden(1)); "
     "const T candidate = ::tanh(from_input(2) + from_hidden(2)); "
     "const T out_gate = sigmoid(from_input(3) + from_hidden(3)); "
-    "cell_now = forget_gate * cast<T>(cell_then[p]) + in_gate * candidate; "
+    "cell_now = bounds.clipped(forget_gate * cast<T>(cell_then[p]) + in_gate * candidate); "
     "keep(0, in_gate), keep(1, forget_gate), keep(2, candidate), keep(3, out_gate); "
     "extra[p] = cast<S>(cell_now); "
     "const T result = out_gate * ::tanh(cell_now);",
     "const T in_gate = gate(0), forget_gate = gate(1), candidate = gate(2), out_gate = gate(3); "
-    "const T tanh_cell = ::tanh(cast<T>(extra[row * hidden + j])); "
+    "const T cell_now = cast<T>(extra[row * hidden + j]), tanh_cell = ::tanh(cell_now); "
     "const T cell = cast<T>(starts ? cell_first[p] : extra[earlier * hidden + j]); "
-    "const T d = cast<T>(d_cell_after[p]) + d_result * out_gate * (1 - tanh_cell * tanh_cell); "
+    "const T slope = out_gate * (1 - tanh_cell * tanh_cell); "
+    "const T d = bounds.before(cell_now, cast<T>(d_cell_after[p]) + d_result * slope); "
     "const T d_in_gate = d * candidate * in_gate * (1 - in_gate); "
     "const T d_forget_gate = d * cell * forget_gate * (1 - forget_gate); "
     "const T d_candidate = d * in_gate * (1 - candidate * candidate); "
@@ -211,8 +230,8 @@ scale_by(const S* x, const S* factors, S* y, Long count) {
 def _head(dtype, values, lengths):
     computed = "double" if dtype == dtypes.CODES["float64"] else "float"
     types = f"typedef {computed} T;\ntypedef {TYPES[dtype]} S;\ntypedef {TYPES[lengths]} L;\n"
-    projected = int(bool(values["projection"]))
-    return elements() + types + _HEAD.format(gates=values["gates"], projected=projected)
+    settings = {"projected": int(bool(values["projection"])), "clips": values["clips"]}
+    return elements() + types + _HEAD.format(gates=values["gates"], **settings)
 
 
 class _BumpAllocator:

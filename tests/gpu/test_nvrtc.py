@@ -295,12 +295,13 @@ def recurrent_texts(dtype):
 
     lengths = Spec((4,), 4).dtype
     for number, (step, back) in recurrent._CELLS.items():
-        for projection in (0, 8) if number == recurrent._LSTM else (0,):
-            values = {"gates": (1, 1, 4, 3)[number], "projection": projection}
+        is_lstm = number == recurrent._LSTM
+        for projection, clips in [(0, 0), (8, 0), (0, 1), (8, 2)] if is_lstm else [(0, 0)]:
+            values = {"gates": (1, 1, 4, 3)[number], "projection": projection, "clips": clips}
             head = recurrent._head(dtype, values, lengths)
             yield head + recurrent._STEP.format(step=step)
             yield head + recurrent._BACK.format(back=back, raw=recurrent._RAW)
-    values = {"gates": 1, "projection": 0}
+    values = {"gates": 1, "projection": 0, "clips": 0}
     yield recurrent._head(dtype, values, lengths) + recurrent._HELPERS
     yield products.strided_text(dtype)
     yield random.dropout_text(dtype)
@@ -350,7 +351,7 @@ def other_launches(dtype):
     loss |= {"use_ignore": 1, "valid": 1, "ignore_label": 0, "smooth_alpha": 0, "scale": 1}
     loss |= {"margin": 1, "weight": 1, "linear": 0}
     size = {"source": [4, 4], "target": [8, 8], "aligned": 0, "sum": 0, "mean": [1] * 3}
-    size |= {"std": [1] * 3, "channels": 3, "size": 64}
+    size |= {"std": [1] * 3, "channels": 3, "size": 64, "axis": 1, "p": 0.5}
     steps = {"steps": 8, "batch": 2, "inner": 24, "axis": 1, "value": 0}
     margin = {"ndim": 3, "reflect": 1, "shape": [2, 3, 4], "before": [1] * 3, "after": [1] * 3}
     margin |= {"extent": 3, "inner": 64, "shift": 1}
@@ -364,6 +365,10 @@ def other_launches(dtype):
         (("resample", "average_parts"), size | {"transposed": 0}, [planes]),
         (("resample", "average_parts"), size | {"transposed": 1}, [planes]),
         (("enlarge", "image_normalize", "shrink"), size, [planes]),
+        (("image_to_tensor", "image_random_flip"), size, [planes]),
+        (("image_resize",), size | {"nearest": 1}, [planes]),
+        (("image_resize",), size | {"nearest": 0}, [planes]),
+        (("image_resize",), size | {"nearest": 0, "target": [2, 2]}, [planes]),
         (("sequence_mask", "sequence_last"), steps, [planes, index]),
         (("cumsum", "cumprod"), line | {"outer": 1, "extent": 384}, [planes]),
         (("pad", "roll"), margin, [planes]),

@@ -8,6 +8,29 @@
 
 MX_LEAF_BEGIN
 
+// The bounds of an LSTM's cell states.
+template <class T>
+struct CellBounds {
+  typedef Vec<T> V;
+  bool given, of_nan;
+  T low, high;
+  explicit CellBounds(const RnnShape& s)
+      : given(s.clips), of_nan(s.clips_nan), low((T)s.low), high((T)s.high) {}
+
+  V clipped(V cell) const {
+    if (!given) return cell;
+    if (of_nan) cell = cell == cell ? cell : V{} + low;
+    cell = cell < low ? V{} + low : cell;
+    return cell > high ? V{} + high : cell;
+  }
+  // The gradient of a cell state before clipping; a state at a bound was clipped.
+  V before(V cell, V gradient) const {
+    if (!given) return gradient;
+    gradient = cell > low ? gradient : V{};
+    return cell < high ? gradient : V{};
+  }
+};
+
 // Rows of `hidden` elements; gates are as far apart. `own` is the hidden state's product (GRU).
 template <class T>
 struct Forward {
@@ -16,7 +39,8 @@ struct Forward {
 };
 
 template <class T>
-inline void cell_step(int mode, int64_t hidden, const Forward<T>& row) {
+inline void cell_step(int mode, int64_t hidden, const CellBounds<T>& bounds,
+                      const Forward<T>& row) {
   typedef Vec<T> V;
   for (int64_t j = 0; j < hidden; j += kLanes<T>) {
     const int n = (int)least(kLanes<T>, hidden - j);
@@ -27,7 +51,8 @@ inline void cell_step(int mode, int64_t hidden, const Forward<T>& row) {
               forget_gate = sigmoid(load_lanes(gate + hidden, n));
       const V candidate = tanh(load_lanes(gate + 2 * hidden, n));
       const V out_gate = sigmoid(load_lanes(gate + 3 * hidden, n));
-      const V cell = forget_gate * load_lanes(row.cell_then + j, n) + in_gate * candidate;
+      const V cell =
+          bounds.clipped(forget_gate * load_lanes(row.cell_then + j, n) + in_gate * candidate);
       store_lanes(gate, in_gate, n);
       store_lanes(gate + hidden, forget_gate, n);
       store_lanes(gate + 2 * hidden, candidate, n);
@@ -74,7 +99,8 @@ struct Backward {
 };
 
 template <class T>
-inline void cell_back(int mode, int64_t hidden, const Backward<T>& row) {
+inline void cell_back(int mode, int64_t hidden, const CellBounds<T>& bounds,
+                      const Backward<T>& row) {
   typedef Vec<T> V;
   for (int64_t j = 0; j < hidden; j += kLanes<T>) {
     const int n = (int)least(kLanes<T>, hidden - j);
@@ -85,9 +111,9 @@ inline void cell_back(int mode, int64_t hidden, const Backward<T>& row) {
       const V in_gate = load_lanes(gate, n), forget_gate = load_lanes(gate + hidden, n);
       const V candidate = load_lanes(gate + 2 * hidden, n),
               out_gate = load_lanes(gate + 3 * hidden, n);
-      const V tanh_cell = tanh(load_lanes(row.extra + j, n));
-      const V d_cell =
-          load_lanes(row.d_cell + j, n) + d_result * out_gate * (1 - tanh_cell * tanh_cell);
+      const V cell = load_lanes(row.extra + j, n), tanh_cell = tanh(cell);
+      const V d_cell = bounds.before(
+          cell, load_lanes(row.d_cell + j, n) + d_result * out_gate * (1 - tanh_cell * tanh_cell));
       store_lanes(d, d_cell * candidate * in_gate * (1 - in_gate), n);
       store_lanes(d + hidden,
                   d_cell * load_lanes(row.cell_then + j, n) * forget_gate * (1 - forget_gate), n);

@@ -157,6 +157,7 @@ int run_part(const RnnShape& s, int threads, int64_t direction, int64_t source, 
     const T* cells = extra + (step * s.batch + n) * s.hidden;
     if (cell) memcpy(buffers.cell + n * s.hidden, cells, s.hidden * sizeof(T));
   };
+  const CellBounds<T> bounds(s);
   const StepDivision division(s, threads, sizeof(T));
   parallel_team(division.threads, [&](const TeamMember& member) {
     const StepShare share(member, division, s.batch);
@@ -175,7 +176,7 @@ int run_part(const RnnShape& s, int threads, int64_t direction, int64_t source, 
                                 gru ? buffers.own + n * s.rows : nullptr,
                                 then.hidden + n * then.apart,
                                 then.cell ? then.cell + n * s.hidden : nullptr};
-        cell_step(s.mode, s.hidden, row);
+        cell_step(s.mode, s.hidden, bounds, row);
       }
       share.meet();
       if (s.projected) {
@@ -280,6 +281,7 @@ int back_part(const RnnShape& s, int threads, int64_t direction, int64_t source,
     projection.pack(threads, {own_weight + s.rows * s.out, s.hidden, true});
     memset(buffers.zero, 0, s.batch * s.hidden * sizeof(T));
   }
+  const CellBounds<T> bounds(s);
   const StepDivision division(s, threads, sizeof(T));
   parallel_team(division.threads, [&](const TeamMember& member) {
     const StepShare share(member, division, s.batch);
@@ -314,7 +316,7 @@ int back_part(const RnnShape& s, int threads, int64_t direction, int64_t source,
           memset(row.d_gates, 0, s.rows * sizeof(T));
           memset(row.d_own, 0, s.rows * sizeof(T));
         } else {
-          cell_back(s.mode, s.hidden, row);
+          cell_back(s.mode, s.hidden, bounds, row);
         }
         if (s.projected)
           cell_out(s.hidden, row.gates, row.extra, buffers.raw + (first + n) * s.hidden);

@@ -14,6 +14,8 @@ struct RnnShape {
   int64_t wide;  // outputs of a layer per step: all directions
   int mode;
   bool projected, extra, drops, saves, lengths;
+  bool clips, clips_nan;  // whether cell states have bounds; whether NaN becomes the lower one
+  double low, high;
 
   explicit RnnShape(const mx_rnn_params& p)
       : steps(p.steps),
@@ -30,7 +32,11 @@ struct RnnShape {
         extra(p.extra != 0),
         drops(p.drop > 0),
         saves(p.saves != 0),
-        lengths(p.lengths != 0) {}
+        lengths(p.lengths != 0),
+        clips(p.clips != 0),
+        clips_nan(p.clips == 2),
+        low(p.low),
+        high(p.high) {}
 
   int64_t points() const { return steps * batch; }
   int64_t source(int64_t layer) const { return layer ? wide : inputs; }

@@ -7,7 +7,7 @@ import numpy as np
 from mxcy._base import dtypes
 from mxcy.ops.core.attrs import FloatTuple, Int
 from mxcy.ops.core.infer import Spec, back_data, require
-from mxcy.ops.core.params import IMAGE_NORMALIZE
+from mxcy.ops.core.params import IMAGE_NORMALIZE, IMAGE_TENSOR
 from mxcy.ops.core.record import native, op, sample, values
 from mxcy.ops.norm.batch import require_float
 from mxcy.ops.shape.strided import loops, strided, strides_of, walk
@@ -28,6 +28,11 @@ def check_image(spec, channels_last=True, batches=True):
     return True
 
 
+def _tensor_params(a, ins, outs):
+    *batch, height, width, channels = ins[0].shape
+    return {"images": math.prod(batch), "channels": channels, "size": height * width}
+
+
 @op("_image_to_tensor", aliases=("_npx__image_to_tensor",), dtypes=("uint8", "float32", "int32"))
 class ToTensor:
     """Convert an image with values in [0, 255] to a float32 tensor in [0, 1), channels first.
@@ -35,6 +40,8 @@ class ToTensor:
     An image (height, width, channel) becomes (channel, height, width); a batch keeps its first
     dimension.
     """
+
+    kernels = (native("image_to_tensor", struct=IMAGE_TENSOR, params=_tensor_params, mixed=True),)
 
     def infer(a, data):
         if not check_image(data):

@@ -47,7 +47,9 @@ def _lstm_back(xp, a, gates, extra, hidden, cell, d_hidden, d_cell):
     bent = xp.tanh(extra)
     d_cell = d_cell + d_hidden * leave * (1 - bent * bent)
     if a.lstm_state_clip_min is not None:
-        d_cell = d_cell * (extra == forget * cell + enter * new)
+        # A state at a bound was clipped, as far as one can see.
+        inside = (extra > a.lstm_state_clip_min) & (extra < a.lstm_state_clip_max)
+        d_cell = xp.where(inside, d_cell, 0)
     d = xp.stack(
         [
             d_cell * new * enter * (1 - enter),

@@ -115,13 +115,14 @@ def struct_of(a, ins, outs):
         "saves": _saves(a),
         "lengths": a.use_sequence_length,
         "drop": a.p if net.drops else 0.0,
+        "clips": 0 if a.lstm_state_clip_min is None else 1 + a.lstm_state_clip_nan,
+        "low": a.lstm_state_clip_min or 0.0,
+        "high": a.lstm_state_clip_max or 0.0,
     }
 
 
 def refusal(a, ins, outs):
     """Return why our kernels cannot run a call, or None."""
-    if a.lstm_state_clip_min is not None:
-        return "clipping is done by the reference"
     if a.use_sequence_length and ins[len(input_names(a)) - 1].dtype not in _LENGTHS:
         return "lengths of an unsupported dtype"
     return None if ins[0].size else "there is no data"
@@ -134,6 +135,8 @@ def _not_onednn(a, ins, outs):
         return "oneDNN does not support lengths"
     if a.projection_size:
         return "oneDNN's LSTM has no projection of our layout"
+    if a.lstm_state_clip_min is not None:
+        return "oneDNN does not clip states"
     if not env.get("MXNET_USE_ONEDNN_RNN"):
         return "MXNET_USE_ONEDNN_RNN=0"
     steps, batch, _ = ins[0].shape
@@ -232,6 +235,22 @@ def call_samples():
         use_sequence_length=True,
         grad=False,
     )
+    deep = 2 * 4 * (4 * 3 + 4 * 4 + 2 * 4 + 4 * 8 + 4 * 4 + 2 * 4)
+    for nan in (False, True):
+        yield sample(
+            (5, 2, 3),
+            (deep,),
+            (4, 2, 4),
+            (4, 2, 4),
+            state_size=4,
+            num_layers=2,
+            mode="lstm",
+            bidirectional=True,
+            state_outputs=True,
+            lstm_state_clip_min=-0.125,
+            lstm_state_clip_max=0.25,
+            lstm_state_clip_nan=nan,
+        )
     for mode, cell in CELLS.items():
         deep = 2 * cell.gates * (4 * 3 + 4 * 4 + 2 * 4 + 4 * 8 + 4 * 4 + 2 * 4)
         cells = ((4, 4, 4),) if cell.has_cell else ()
@@ -296,7 +315,8 @@ class RNN:
     """Apply stacked recurrent layers (RNN, LSTM or GRU) to a batch of sequences.
 
     ``rnn_relu``, ``rnn_tanh``: h' = act(W x + b + R h + c). ``lstm``: i, f, o = sigmoid and g =
-    tanh of such sums; c' = f c + i g, h' = o tanh(c'), times the projection if there is one.
+    tanh of such sums; c' = f c + i g, clipped if there are bounds, h' = o tanh(c'), times the
+    projection if there is one.
     ``gru``: r, z = sigmoid of such sums, n = tanh(W x + b + r (R h + c)), h' = (1 - z) n + z h.
 
     Shapes: data (steps, batch, inputs); state and state_cell (num_layers * directions, batch,

@@ -6,7 +6,8 @@ import pytest
 import mxcy as mx
 from mxcy.gpu import recurrent
 from mxcy.ops.recurrent.cells import CELLS
-from tests.gpu.device.test_launches import launches
+from tests.gpu.device.test_launches import launches, work_of
+from tests.gpu.standin.seam import is_chosen
 
 GPU = mx.gpu(0)
 STEPS, BATCH, INPUTS, HIDDEN = 5, 4, 3, 6
@@ -68,6 +69,35 @@ def test_projections(layers, bidirectional, projection, lengths):
     arrays = drawn("lstm", layers, 1 + bidirectional, projection=projection)
     attrs = {"num_layers": layers, "bidirectional": bidirectional, "projection_size": projection}
     check(arrays, lengths=lengths, mode="lstm", **attrs)
+
+
+@pytest.mark.parametrize("nan", [False, True])
+@pytest.mark.parametrize("projection", [None, 4])
+@pytest.mark.parametrize("lengths", [None, np.array([3, 5, 0, 9], "int32")])
+def test_clipped_states(lengths, projection, nan):
+    arrays = drawn("lstm", 2, 2, projection=projection)
+    attrs = {"mode": "lstm", "num_layers": 2, "bidirectional": True, "projection_size": projection}
+    bounds = {"lstm_state_clip_min": -0.1, "lstm_state_clip_max": 0.2}
+    check(arrays, lengths=lengths, **attrs, **bounds, lstm_state_clip_nan=nan)
+    cells = run(arrays, lengths, GPU, **attrs, **bounds)[2]
+    if lengths is None:
+        assert cells.min() == -0.1
+        assert cells.max() == 0.2
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float64"])
+def test_clipped_states_are_no_copy(dtype):
+    """Also of NaN, which is kept or becomes the lower bound."""
+    arrays = [mx.nd.array(v, ctx=GPU, dtype=dtype) for v in drawn("lstm", 1, 1, dtype)]
+    arrays[3][:, 0] = np.nan
+    attrs = {"state_size": HIDDEN, "num_layers": 1, "mode": "lstm", "state_outputs": True}
+    bounds = {"lstm_state_clip_min": -0.1, "lstm_state_clip_max": 0.2}
+    for nan in (False, True):
+        cells = mx.nd.RNN(*arrays, **attrs, **bounds, lstm_state_clip_nan=nan)[2].asnumpy()
+        assert np.isnan(cells[:, 0]).all() != nan
+        assert np.abs(cells[:, 1:]).max() <= 0.2001
+        if is_chosen():
+            assert work_of(mx.nd.RNN, *arrays, **attrs, **bounds) == (STEPS, 0)
 
 
 @pytest.mark.parametrize("mode", CELLS)

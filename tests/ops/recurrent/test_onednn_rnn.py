@@ -62,6 +62,9 @@ def test_layers(mode, layers, directions, threads):
         directions=directions,
         saves=0,
         lengths=0,
+        clips=0,
+        low=0.0,
+        high=0.0,
         drop=0.0,
     )
     outs = [np.full(x.shape, np.nan, np.float32) for x in want] + [np.empty(0, np.float32)]

@@ -34,6 +34,10 @@ IMAGE_RESIZE = _struct(
     "image_resize", "images with their channels last, in another size",
     batch="i64", channels="i64", source="i64[2]", target="i64[2]", nearest="i32",
 )
+IMAGE_TENSOR = _struct(
+    "image_tensor", "images of `size` pixels whose channels become planes",
+    images="i64", channels="i64", size="i64",
+)
 IMAGE_NORMALIZE = _struct(
     "image_normalize", "planes of `size` pixels, with the numbers of 1 or 3 channels in turn",
     planes="i64", channels="i64", size="i64", mean="f64[3]", std="f64[3]",
