@@ -28,10 +28,10 @@ def _products(name: str, default: bool, doc: str, under: tuple[str, ...] = ()) -
                     test="gpu/device/test_blas.py::test_variables")
 
 
-def _cudnn(name: str, kind: Kind, default: Any, doc: str) -> Variable:
+def _cudnn(name: str, kind: Kind, default: Any, doc: str, test: str) -> Variable:
     """Make a row on the selection of cuDNN's convolution plans."""
     return Variable(name, kind, default, "C", "mxcy.gpu.convolutions", doc, inert=NO_CUDNN,
-                    test="gpu/device/test_convolutions.py::test_variables")
+                    test=f"gpu/{test}")
 
 
 def _graphs(name: str, kind: Kind, default: Any, when: str, doc: str, test: str) -> Variable:
@@ -67,18 +67,20 @@ ROWS = (
             "test_files"),
     _cudnn("MXNET_CUDNN_HEUR_MODE", integer(0, 1), 1,
            "cuDNN's heuristics for fast convolution plans: 0 a decision tree, 1 a "
-           "network."),
+           "network.", "device/test_convolutions.py::test_variables"),
     _cudnn("MXNET_CUDNN_ALLOW_REDUCED_PRECISION_REDUCTION", flag, True,
-           "0: exclude cuDNN plans that accumulate float16 in float16."),
+           "0: exclude cuDNN plans that accumulate float16 in float16.",
+           "test_cudnn.py::test_variables_name_notes"),
     _cudnn("MXNET_CUDNN_ALLOW_FFT", flag, True,
-           "0: exclude cuDNN plans that compute convolutions by FFT."),
+           "0: exclude cuDNN plans that compute convolutions by FFT.",
+           "test_cudnn.py::test_variables_name_notes"),
     _cudnn("MXNET_CUDNN_DISABLED_CONV_FWD_ENGINES", integers(0), (),
            "cuDNN engines to exclude for convolutions. If none is left, mxcy's "
-           "own kernel is used."),
+           "own kernel is used.", "test_cudnn.py::test_engines"),
     _cudnn("MXNET_CUDNN_DISABLED_CONV_DGRAD_ENGINES", integers(0), (),
-           "The same for gradients of data."),
+           "The same for gradients of data.", "test_cudnn.py::test_engines"),
     _cudnn("MXNET_CUDNN_DISABLED_CONV_WGRAD_ENGINES", integers(0), (),
-           "The same for gradients of weights."),
+           "The same for gradients of weights.", "test_cudnn.py::test_engines"),
     Variable("MXNET_CUDNN_LIB_CHECKING", flag, True, "F", "mxcy.gpu.cudnn",
              "Warn if cuDNN's frontend is installed without cuDNN, or with one that is too old.",
              test="gpu/test_offer.py::test_versions_of_cudnn", inert=NO_CUDNN),
@@ -97,7 +99,7 @@ ROWS = (
              test="gpu/device/test_launches.py::test_many_kernels"),
     Variable("MXNET_CUDA_LIB_CHECKING", flag, True, "F", "mxcy.gpu.devices",
              "Warn if CuPy or NVRTC require a newer CUDA than the driver, or NVRTC is missing.",
-             test="gpu/test_offer.py::test_versions", inert=MISSING),
+             test="gpu/test_offer.py::test_versions_are_checked", inert=MISSING),
     Variable("MXNET_ENABLE_GPU_P2P", flag, True, "F", "mxcy.gpu.devices",
              "0: copies between GPUs go through the host.",
              test="gpu/device/test_copies.py::test_peers", inert=MISSING, silent=True),
