@@ -85,6 +85,12 @@ class Forms:
         self.passed_on += entry in self._given
         return self._blocked[entry]
 
+    def return_forward(self):
+        """Convert the outputs of the forward pass: they may be read before the backward pass."""
+        for entry in self.graph.outputs:
+            if entry[0] < self.graph.forward:
+                self.plain(entry)
+
     def finish(self):
         """Return the new graph."""
         for entry in self.graph.outputs:

@@ -194,3 +194,47 @@ def test_training_is_that_of_single_operators():
             row.append(value.asnumpy())
         losses.append(row)
     np.testing.assert_allclose(losses[1], losses[0], rtol=2e-4, atol=2e-5)
+
+
+def test_outputs_of_the_forward_pass_are_converted_there():
+    net = Net()
+    x = net.norm(net.conv(net.variable(2, 3, 6, 6), 3, 8), 8)
+    graph = net.training(x, net.F.relu(x))
+    placed = verify(training_layout.run(graph, target()), "training_layout")
+    assert placed.count_ops()["_from_blocked"] >= 2
+    assert [number < placed.forward for number, _ in placed.outputs[:2]] == [True, True]
+    values = values_for(graph)
+    for one, other in zip(evaluate(graph, values)[0], evaluate(placed, values)[0], strict=True):
+        np.testing.assert_allclose(other, one, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("static", [False, True])
+def test_images_are_returned_before_the_backward_pass(static):
+    net = nn.HybridSequential()
+    net.add(nn.Conv2D(32, 3, use_bias=False), nn.BatchNorm(), Cell())
+    net.initialize(mx.init.Xavier())
+    data = mx.nd.random.normal(shape=(1, 3, 32, 32))
+    with mx.autograd.record():
+        expected = net(data).asnumpy()
+    net.hybridize(static_alloc=static, static_shape=static)
+    for _ in range(2):
+        with mx.autograd.record():
+            images = net(data)
+        np.testing.assert_allclose(images.asnumpy(), expected, rtol=1e-4, atol=1e-4)
+        images.backward()
+
+
+def test_an_executors_images_are_those_of_single_operators():
+    symbol = mx.sym.Convolution(
+        mx.sym.var("data"), kernel=(3, 3), num_filter=16, no_bias=True, name="conv"
+    )
+    symbol = mx.sym.BatchNorm(symbol, fix_gamma=False, name="norm")
+    executor = symbol.simple_bind(mx.cpu(), data=(1, 3, 32, 32))
+    for array in executor.arg_arrays:
+        array[:] = mx.nd.random.normal(shape=array.shape)
+    data, weight, gamma, beta = executor.arg_arrays
+    images = executor.forward(is_train=True)[0].asnumpy()
+    with mx.autograd.record():
+        x = mx.nd.Convolution(data, weight, kernel=(3, 3), num_filter=16, no_bias=True)
+        x = mx.nd.BatchNorm(x, gamma, beta, mx.nd.zeros(16), mx.nd.ones(16), fix_gamma=False)
+    np.testing.assert_allclose(images, x.asnumpy(), rtol=1e-4, atol=1e-4)

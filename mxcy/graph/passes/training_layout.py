@@ -43,6 +43,8 @@ def run(graph, target):
                 place = elementwise
         if place is None or not place(forms, number):
             forms.keep(number)
+        if number == graph.forward - 1:
+            forms.return_forward()
     if not forms.passed_on:
         return graph
     return forms.finish()
