@@ -300,8 +300,12 @@ class ProgressThread:
             if self._current is not None:
                 self._current.error = MXNetError(f"{dead} died, in {self._current.what}")
                 self._resume(self._current)
-            for exchange in self.exchanges:
-                exchange.shrink(self.membership.factor)
+            try:
+                for exchange in self.exchanges:
+                    exchange.shrink(self.membership.factor)
+            except MXNetError as error:
+                self._fail(MXNetError(f"{dead} died; {error}"))
+                return
             if self.closing is not None:
                 self._say_goodbye()
 

@@ -1,6 +1,7 @@
 """Sharded updates: each worker updates a part of the weights and holds its states."""
 
 import contextlib
+import itertools
 import pickle
 import threading
 
@@ -34,8 +35,8 @@ class SharedUpdates:
 
     def __init__(self, store, updater):
         self._store, self._updater = store, updater
-        self._parts = get_updater(updater.optimizer)  # holds the states of this worker's parts
-        self._rows = {}  # key -> first and last row of this worker's part
+        #: states of this worker's parts, and in elastic jobs of those of the worker it mirrors
+        self._held = _Held(updater.optimizer), _Held(updater.optimizer)
         messenger = store.progress.messenger
         self._kind = f"states {store.exchange.number}"
         store.progress.submit(lambda: messenger.handlers.update({self._kind: self._send_states}))
@@ -57,12 +58,11 @@ class SharedUpdates:
         """
         if type(updater) is not Updater or not env.get("MXCY_DIST_SHARED_UPDATES"):
             return None
-        if store.elastic or not vars(type(updater.optimizer)).get("elementwise", False):
+        if not vars(type(updater.optimizer)).get("elementwise", False):
             return None
         new = cls(store, updater)
         if before is not None and type(before._updater.optimizer) is type(updater.optimizer):
-            new._parts.states, new._rows = before._parts.states, before._rows
-            new._parts.states_synced = before._parts.states_synced
+            new._held = before._held
         return new
 
     def suits(self, bucket):
@@ -77,22 +77,29 @@ class SharedUpdates:
 
     # -- the progress thread ----------------------------------------------------------------------
 
-    def update(self, shares, sums, values, others, current):
-        """Update this worker's part of a bucket; see `Exchange.share_updates`."""
-        self._parts.optimizer = self._updater.optimizer
-        self._count(others)
-        changed, start = [], 0
-        for share in shares:
-            place = slice(start, start + share.length)
-            start = place.stop
-            weight = self._part(share, values[place])
-            try:
-                if not current:
-                    self._weight_of(share).copyto(weight)
-                self._change(share, self._part(share, sums[place]), weight)
-            except Exception as error:
-                self._fail(share.slot, failure_text(error))
-            changed.append((share.slot, weight))
+    def update(self, parts, slots, current):
+        """Update parts of a bucket; see `Exchange.share_updates`."""
+        self._updater.optimizer._set_current_context(0)
+        for slot in slots:
+            self._updater.optimizer._update_count(slot.key)
+        states = self._updater.states  # loaded from a file, or from before the sharding
+        whole = {slot.key: states.pop(slot.key) for slot in slots if slot.key in states}
+        changed = []
+        for held, (shares, sums, values) in zip(self._held, parts, strict=False):
+            start = 0
+            for share in shares:
+                place = slice(start, start + share.length)
+                start = place.stop
+                weight = self._part(share, values[place])
+                try:
+                    if not current:
+                        self._weight_of(share).copyto(weight)
+                    if share.slot.key in whole:
+                        held.put(share, whole[share.slot.key])
+                    self._change(held, share, self._part(share, sums[place]), weight)
+                except Exception as error:
+                    self._fail(share.slot, failure_text(error))
+                changed.append((share.slot, weight))
         for slot, weight in changed:  # wait here: at program exit other workers may be gone
             try:
                 weight.wait_to_read()
@@ -100,24 +107,15 @@ class SharedUpdates:
                 self._fail(slot, str(error))
         return _Done
 
-    def _count(self, others):
-        """Count updates of keys of which this worker has no part."""
-        optimizer = self._updater.optimizer
-        optimizer._set_current_context(0)
-        for slot in others:
-            optimizer._update_count(slot.key)
-            self._updater.states.pop(slot.key, None)
-
-    def _change(self, share, gradient, weight):
-        key = share.slot.key
+    def _change(self, held, share, gradient, weight):
+        key, optimizer = share.slot.key, self._updater.optimizer
         if self._store.shared[key].by_rows:
             gradient = gradient.tostype("row_sparse")
-        if key in self._updater.states:  # loaded from a file, or from before the sharding
-            state = self._updater.states.pop(key)
-            self._parts.states[key] = _cut(state, share)
-            self._parts.states_synced[key] = False
-        self._rows[key] = (share.begin, share.end)
-        self._parts(key, gradient, weight)
+        counts = optimizer._index_update_count
+        count = counts[key]
+        counts[key] = count - 1  # the updater counts again
+        held.update(optimizer, share, gradient, weight)
+        counts[key] = count
 
     def _fail(self, slot, text):
         slot.failed = f"key {slot.key!r}, round {slot.rounds + 1}: {text}"
@@ -137,13 +135,13 @@ class SharedUpdates:
 
     def _send_states(self, place, body, ticket):
         """Send this worker's states to another worker."""
-        content = np.frombuffer(pickle.dumps(self._mine()), np.uint8)
+        content = np.frombuffer(pickle.dumps(self._held[0].pieces()), np.uint8)
         self._store.progress.messenger.answer(place, ticket, body=content)
 
     def states_read(self):
         """Handle states loaded from a file into the updater."""
-        self._parts.states.clear()
-        self._rows.clear()
+        for held in self._held:
+            held.clear()
 
     @contextlib.contextmanager
     def whole_states(self):
@@ -156,26 +154,58 @@ class SharedUpdates:
                 del self._updater.states[key]
 
     def spread(self, world):
-        """Copy all states to all workers, which extract their parts; on the progress thread."""
-        everybody = world.allgather(pickle.dumps(self._mine()))
+        """Copy all states to all workers, which extract their parts; on the progress thread.
+
+        Parts of workers that have died come from those that mirror them. If another worker dies
+        meanwhile, some have extracted nothing yet and some have all states: either can be repeated.
+
+        Raises
+        ------
+        MXNetError
+            When nobody has a part.
+        """
+        owned, mirrored = (held.pieces() for held in self._held)
+        ranges = world.allgather([[piece[:3] for piece in pieces] for pieces in (owned, mirrored)])
+        spans = {}  # key -> ranges that have owners
+        for owners, others in ranges:
+            for key, begin, end in owners:
+                spans.setdefault(key, []).append((begin, end))
+            for key, _, _ in others:
+                spans.setdefault(key, [])
+        lacking = {key for key, known in spans.items() if not _cover(known, self._rows_of(key))}
+        states = self._updater.states
+        whole = [(key, 0, self._rows_of(key), states[key]) for key in lacking if key in states]
+        sent = [*owned, *(piece for piece in mirrored if piece[0] in lacking), *whole]
+        everybody = world.allgather(pickle.dumps(sent))
         self._put_together([pickle.loads(one) for one in everybody])
         self.states_read()
 
-    def _mine(self):
-        return {key: (*rows, self._parts.states.get(key)) for key, rows in self._rows.items()}
+    def _rows_of(self, key):
+        shape = self._store.shared[key].slot.shape
+        return shape[0] if shape else 1
 
     def _put_together(self, everybody):
-        """Combine the workers' parts of states in the updater; return their keys."""
-        keys = {key for terms in everybody for key in terms}
-        shapes = {key: shared.slot.shape for key, shared in self._store.shared.items()}
-        for key in keys:
-            parts = sorted(
-                (terms[key] for terms in everybody if key in terms), key=lambda one: one[0]
-            )
-            rows = parts[-1][1] - parts[0][0]
-            self._updater.states[key] = _joined([part[2] for part in parts], shapes[key], rows)
-            self._updater.states_synced[key] = False
-        return keys
+        """Combine the workers' pieces of states in the updater; return their keys."""
+        pieces = {}
+        for key, *piece in itertools.chain.from_iterable(everybody):
+            pieces.setdefault(key, []).append(piece)
+        whole = {}
+        for key, known in pieces.items():
+            rows, shape = self._rows_of(key), self._store.shared[key].slot.shape
+            parts = _cover(known, rows)
+            if not parts:
+                raise MXNetError(
+                    f"states of the optimizer for key {key!r} died with both workers that had "
+                    "them; start again from a checkpoint"
+                )
+            cut = [
+                _sliced(state, start - begin, stop - begin, end - begin)
+                for begin, end, state, start, stop in parts
+            ]
+            whole[key] = _joined(cut, shape, rows)
+        self._updater.states.update(whole)
+        self._updater.states_synced.update(dict.fromkeys(whole, False))
+        return list(whole)
 
     def _gather(self):
         """Collect the states of all workers, which may be busy with anything else meanwhile."""
@@ -193,7 +223,7 @@ class SharedUpdates:
             for place in others:
                 progress.messenger.ask(place, self._kind, [], on_done, "states of the optimizer")
 
-        own_states = self._mine()
+        own_states = self._held[0].pieces()
         if not others:
             return [own_states]
         progress.submit(ask)
@@ -213,18 +243,71 @@ class _Done:
         return True
 
 
+class _Held:
+    """States of one part of each bucket."""
+
+    def __init__(self, optimizer):
+        self._updater = get_updater(optimizer)
+        self._rows = {}  # key -> first and last row of the part
+
+    def update(self, optimizer, share, gradient, weight):
+        """Update the weights of a share."""
+        self._updater.optimizer = optimizer
+        self._rows[share.slot.key] = (share.begin, share.end)
+        self._updater(share.slot.key, gradient, weight)
+
+    def put(self, share, state):
+        """Take the share's part of a whole state."""
+        key = share.slot.key
+        rows = share.slot.shape[0] if share.slot.shape else 1
+        part = _sliced(state, share.begin, share.end, rows)
+        self._updater.states[key] = _copied(part)
+        self._updater.states_synced[key] = False
+
+    def clear(self):
+        """Forget all states."""
+        self._updater.states.clear()
+        self._rows.clear()
+
+    def pieces(self):
+        """List the key, first and last row and state of each part."""
+        return [(key, *rows, self._updater.states.get(key)) for key, rows in self._rows.items()]
+
+
 def _rows_of(array, share):
     """The rows of an array that belong to a share."""
     return array.reshape((1,)) if not array.shape else array[share.begin : share.end]
 
 
-def _cut(state, share):
-    """The part of a state for a share of its weight."""
+def _cover(pieces, rows):
+    """Choose parts of pieces that together are all rows, without gaps; empty if some are missing.
+
+    Each piece begins with its first and last row; to a chosen one those of its part are added.
+    """
+    chosen, position = [], 0
+    for piece in sorted(pieces, key=lambda one: one[:2]):
+        if piece[0] > position:
+            break
+        if piece[1] > position:
+            chosen.append((*piece, position, piece[1]))
+            position = piece[1]
+    return chosen if position == rows else []
+
+
+def _sliced(state, begin, end, rows):
+    """Some rows of a state for `rows` rows of its weight."""
     if isinstance(state, tuple | list):
-        return type(state)(_cut(one, share) for one in state)
-    if isinstance(state, NDArray) and state.shape == share.slot.shape:
-        return _rows_of(state, share).copy()
+        return type(state)(_sliced(one, begin, end, rows) for one in state)
+    if isinstance(state, NDArray) and (state.shape or (1,))[0] == rows:
+        return state.reshape((1,)) if not state.shape else state[begin:end]
     return state
+
+
+def _copied(state):
+    """A copy of a state."""
+    if isinstance(state, tuple | list):
+        return type(state)(_copied(one) for one in state)
+    return state.copy() if isinstance(state, NDArray) else state
 
 
 def _joined(parts, shape, rows):

@@ -115,7 +115,8 @@ def test_shared_updates(area):
             self.channel, self.updating, self.slots = channel, self, slots
             self.ownership = Ownership(slots, 3)
 
-        def update(self, shares, sums, values, others, current):
+        def update(self, parts, slots, current):
+            _, sums, values = parts[0]
             values[:] = values - sums if current else -sums
             return self.channel.barrier()
 
@@ -131,11 +132,10 @@ def test_shared_updates(area):
         bucket, sums = Bucket(channel, slots), np.empty(start, "f4")
         shared = area and SharedBuffers(channel, sources.dtype, start)
         if not shared or start > shared.capacity:
-            return (
-                yield from update_shares(bucket, slots, rank, sources[rank], (sums, values[rank]))
-            )
+            yield from update_shares(bucket, slots, sources[rank], (sums, values[rank]))
+            return rank
         for current in (False, True, True):
-            terms = bucket, rank, sources[rank], sums, shared, current
+            terms = bucket, sources[rank], sums, shared, current
             cuts = yield from update_in_shared_memory(*terms)
         values[rank] = SharedValues(shared, cuts, lambda size: (np.empty(size, "f4"), None)).copy()
         return rank

@@ -31,27 +31,26 @@ class _Doubling:
 
     def __init__(self, rank, fails=None):
         self._rank, self._fails = rank, fails
-        self.owned = set()
 
     @staticmethod
     def suits(bucket):
         return True
 
-    def update(self, shares, sums, values, others, current):
-        start = 0
-        for share in shares:
-            place, slot = slice(start, start + share.length), share.slot
-            start += share.length
-            row = share.length // (share.end - share.begin)
-            if not current:
-                before = self._rank.values[slot.key][-1] if self._rank.values[slot.key] else 0.0
-                before = np.broadcast_to(before, slot.shape).reshape(-1)
-                values[place] = before[share.begin * row : share.end * row]
-            values[place] += 2 * sums[place]
-            self.owned.add((slot.key, share.begin, share.end))
-            if slot.key == self._fails and self._rank.rank == 1:
-                slot.failed = "no"
-                slot.bucket.failures.append(slot)
+    def update(self, parts, slots, current):
+        for shares, sums, values in parts:
+            start = 0
+            for share in shares:
+                place, slot = slice(start, start + share.length), share.slot
+                start += share.length
+                row = share.length // (share.end - share.begin)
+                if not current:
+                    before = self._rank.values[slot.key][-1] if self._rank.values[slot.key] else 0.0
+                    before = np.broadcast_to(before, slot.shape).reshape(-1)
+                    values[place] = before[share.begin * row : share.end * row]
+                values[place] += 2 * sums[place]
+                if slot.key == self._fails and self._rank.rank == 1:
+                    slot.failed = "no"
+                    slot.bucket.failures.append(slot)
         return _Done
 
 

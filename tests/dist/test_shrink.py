@@ -73,6 +73,45 @@ def test_a_killed_worker(event):
     assert "ended without a goodbye: rank 1" in done.err
 
 
+#: rank 1 dies; momentum shows in the weights, exactly, whoever held its states
+_UPDATED = """
+import os, signal, threading
+import mxcy as mx, numpy as np
+store = mx.kv.create("dist_sync")
+keys, lengths = ["a", "b"], (50_000, 30_000)
+store.init(keys, [mx.nd.zeros(length) for length in lengths])
+store.set_optimizer(mx.optimizer.SGD(learning_rate=0.5, momentum=0.5))
+outs = [mx.nd.zeros(length) for length in lengths]
+weights, momenta = ([np.zeros(length, "float32") for length in lengths] for _ in range(2))
+sizes = (4, 3)
+for step in range(12):
+    if store.rank == 1 and step == 3 and store.num_workers == 4:
+        threading.Timer(SECONDS, os.kill, (os.getpid(), signal.SIGKILL)).start()
+    gradients = [(np.arange(length) % 5 + step % 3).astype("float32") for length in lengths]
+    store.pushpull(keys, [mx.nd.array(gradient) for gradient in gradients], out=outs)
+    for i, (gradient, out) in enumerate(zip(gradients, outs)):
+        known = [momenta[i] * 0.5 - gradient * size * 0.5 for size in sizes]
+        right = [np.array_equal(weights[i] + after, out.asnumpy()) for after in known]
+        assert any(right), (step, keys[i], out.asnumpy()[:5])
+        sizes = sizes[right.index(True):] if i else sizes
+        momenta[i] = known[right.index(True)]
+        weights[i] += momenta[i]
+    while step == 8 and store.num_workers == 4 and store.rank == 1:
+        pass  # until it is dead
+assert sizes == (3,) and "a" not in store._updater.states
+print(f"\\nend {store.rank} {store.num_workers}", flush=True)
+"""
+
+
+@needs_open_mpi
+@pytest.mark.parametrize("seconds", [0, 0.002, 0.01])
+def test_states_of_a_killed_worker(seconds):
+    code = _UPDATED.replace("SECONDS", str(seconds))
+    done = job(4, code, "--min-workers", "3", timeout=100, MXCY_DIST_BUCKET_BYTES="100000")
+    assert done.code == 0, done.err
+    assert done.lines == [f"end {rank} 3" for rank in range(3)], done.out + done.err
+
+
 @needs_open_mpi
 def test_nobody_dies():
     done = job(2, "import mxcy as mx; mx.kv.create('dist_sync')", "--min-workers", "1")

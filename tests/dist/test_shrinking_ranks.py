@@ -6,6 +6,11 @@ import random
 import numpy as np
 import pytest
 
+from mxcy.dist.keys.buckets import Bucket
+from mxcy.dist.keys.pushes import BucketPush
+from mxcy.dist.keys.reductions import AllReduce
+from mxcy.dist.keys.slots import Slot
+from mxcy.dist.worlds.memory_world import MemoryJob
 from tests.dist.ranks import run
 
 pytestmark = pytest.mark.skipif(
@@ -67,6 +72,30 @@ def test_one_dies(seed):
 @pytest.mark.parametrize("seed", range(3))
 def test_two_die(seed):
     _compare(seed, {0: 2, 3: 4})
+
+
+def test_results_of_others():
+    """A push of a whole bucket gets the sums that others have completed, or none of them."""
+    slots = [Slot(key, (size,), "f4", None) for key, size in (("a", 20_000), ("b", 3))]
+    bucket = Bucket(slots, MemoryJob(1).worlds[0].new_channel(), 4, AllReduce())
+    taken = []
+
+    def take(error, sums, lease):
+        taken.append((error, sums.tolist(), lease is not None))
+
+    bucket.rounds.submitted += 1
+    bucket.push_bucket(BucketPush(lambda buffer: buffer.fill(1), None, take, 0.0), 0.0)
+    bucket.abort(3)
+    bucket.adopt([0, 1], True, np.full(20_003, 3, "f4"))
+    assert taken == [(None, [3.0] * 20_003, True)]
+    assert bucket.completed == 1 and not bucket.pending
+
+    bucket.rounds.submitted += 1
+    bucket.push_bucket(BucketPush(lambda buffer: buffer.fill(1), None, take, 0.0), 0.0)
+    bucket.abort(2)
+    bucket.adopt([], False, None)  # of a session of keys that not all ranks had pushed
+    assert bucket.completed == 2 and bucket.pending
+    assert [slot.sums for slot in slots] == [0, 0]
 
 
 def test_too_few_are_left():

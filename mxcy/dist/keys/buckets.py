@@ -8,6 +8,7 @@ for the next session. So no rank waits for keys that another pushes later or in 
 
 import numpy as np
 
+from mxcy.dist.keys.mirrors import update_mirrored
 from mxcy.dist.keys.ownership import Ownership, update_in_shared_memory, update_shares
 from mxcy.dist.keys.pushes import Lease, Rounds, failure_text
 from mxcy.dist.keys.shared_memory import SharedBuffers, SharedValues
@@ -55,12 +56,13 @@ class Bucket:
             and start * self.dtype.itemsize <= _COUNTED_BYTES
         )
         self._counted = len(slots) > 1 and counts
-        self.updating = self.ownership = self._rank = None
+        self.updating = self.ownership = self.mirrors = None
+        self.pending_update = None  # PendingUpdate or None: of a session in an elastic job
         self._send_buffer = self._shared = None
         self._in_outputs = None  # SharedValues or None: the current values, after sharded updates
         self._filled_keys = 0  # slots with something to send
         self._free = []
-        self._session = None
+        self._session = self._aborted = None
         self.bucket_push = None
         self.rounds = Rounds()
         self.timing = Timing()
@@ -82,9 +84,15 @@ class Bucket:
         """bool: whether sums include the number of ranks that have pushed each key."""
         return self._counted
 
-    def share_updates(self, updating, rank):
-        """Shard updates from the next session on; None: do not."""
-        self.updating, self._rank = updating, rank
+    @property
+    def committed(self):
+        """int: sessions that this rank has completed, or updated by: others complete them, too."""
+        pending = self.pending_update
+        return self.completed + (pending is not None and pending.done)
+
+    def share_updates(self, updating, mirrors=None):
+        """Shard updates from the next session on; None: do not; in elastic jobs, with mirrors."""
+        self.updating, self.mirrors = updating, mirrors
         self.ownership = Ownership(self.slots, self._ranks) if updating else None
 
     @property
@@ -239,7 +247,7 @@ class Bucket:
         return True
 
     def _finish(self):
-        self._session = None
+        self._session = self.pending_update = None
         self.completed += 1
         self.timing.end()
 
@@ -247,7 +255,7 @@ class Bucket:
 
     def abort(self, ranks):
         """Undo the session in flight and continue with `ranks` ranks."""
-        self._aborted = self._session
+        self._aborted = self._session or self._aborted
         self._session, self._ranks = None, ranks
         self._keep_values()
         if self._shared is not None:  # between two rounds: nothing is in its buffers
@@ -255,10 +263,11 @@ class Bucket:
         self.sessions, self._not_before = self.completed, 0.0
 
     def adopt(self, numbers, complete, sums):
-        """Complete the aborted session with the sums of a rank that had completed it."""
+        """Complete the aborted session with the results of ranks that had completed it."""
         agreed = [self.slots[number] for number in numbers]
+        self.kept = numbers, complete, sums
         if agreed and len(agreed) == len(self.slots) and self.bucket_push is not None:
-            self._deliver_whole(sums, None)
+            self._deliver_whole(sums, sums)
         else:
             self.split_push()
             self._deliver(agreed, sums, None, complete)
@@ -278,6 +287,7 @@ class Bucket:
         if len(self.slots) > 1 and not self._counted:
             agreed = yield from self._agree(all_keys)
             if not agreed:
+                self.kept = [], False, None
                 return
         complete = len(agreed) == len(self.slots)
         if not complete:
@@ -303,8 +313,6 @@ class Bucket:
             complete = True  # sums have the layout of the whole bucket
         if sums is self._send_buffer:  # later pushes fill another buffer
             self._send_buffer, lease = None, Lease(self._free, sums)
-        if self.keeps:
-            self.kept = [self.slots.index(slot) for slot in agreed], complete, sums, lease
         self._deliver_results(agreed, sums, lease, complete)
 
     def _agree(self, all_keys):
@@ -336,13 +344,14 @@ class Bucket:
         elif self.bucket_push is not None and self.bucket_push.source is not None:
             source = self.bucket_push.source
         sums, sums_place = self._leased(source.size)
-        buffers = self._shared_buffers() if complete else None
+        buffers = self._shared_buffers() if complete and self.mirrors is None else None
         if buffers is not None and source.size <= buffers.capacity:
             values = lease = yield from self._update_in_shared_memory(source, sums, buffers)
         else:
             self._keep_values()
             values, lease = self._leased(source.size)
-            yield from update_shares(self, agreed, self._rank, source, (sums, values))
+            update = update_shares if self.mirrors is None else update_mirrored
+            yield from update(self, agreed, source, (sums, values))
         del place, sums_place
         self.bytes += source.nbytes
         self._deliver_results(agreed, values, lease, complete)
@@ -354,7 +363,7 @@ class Bucket:
             self._in_outputs.drop()
         else:
             self._keep_values()
-        cuts = yield from update_in_shared_memory(self, self._rank, source, sums, buffers, current)
+        cuts = yield from update_in_shared_memory(self, source, sums, buffers, current)
         values = self._in_outputs = SharedValues(buffers, cuts, self._leased)
         if push is not None and push.on_parts is not None:
             push.on_parts(cuts, buffers.parts(cuts))
@@ -367,6 +376,8 @@ class Bucket:
             self._in_outputs = None
 
     def _deliver_results(self, agreed, values, lease, complete):
+        if self.keeps:
+            self.kept = [self.slots.index(slot) for slot in agreed], complete, values, lease
         if len(agreed) == len(self.slots) and self.bucket_push is not None:
             self._deliver_whole(values, lease)
             return

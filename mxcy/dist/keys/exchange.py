@@ -3,10 +3,11 @@
 import numpy as np
 
 from mxcy.base import MXNetError
-from mxcy.dist.keys import handover
+from mxcy.dist.keys import handover, recovery
 from mxcy.dist.keys.buckets import Bucket
 from mxcy.dist.keys.divergence import differences
 from mxcy.dist.keys.key_lists import compare_keys
+from mxcy.dist.keys.mirrors import Mirrors
 from mxcy.dist.keys.reductions import AllReduce
 from mxcy.dist.keys.slots import Slot, plan
 from mxcy.dist.worlds import collectives
@@ -14,6 +15,7 @@ from mxcy.dist.worlds import collectives
 __all__ = ["Exchange"]
 
 _MOST_BUCKETS = 256
+_FEW_RANKS = 2  # in elastic jobs, each would update everything if two held each part
 _MOST_CHANNELS = 1900  # MPICH has 2,046 communicators
 
 
@@ -35,8 +37,11 @@ class Exchange:
     ----------
     keeper : object or None
         The owner of the values, asked on the progress thread when ranks join: ``obstacle()`` is the
-        reason why none can, or None; ``spread(world)`` gives all ranks all optimizer states;
+        reason why none can, or None; ``spread(world)`` gives all ranks all optimizer states, also
+        when ranks have died;
         ``snapshot()`` returns the state for new ranks, where it becomes `inherited`.
+    updating : object or None
+        See `share_updates`.
     inherited : object or None
         The keeper's state, in a rank that has joined a running job.
     """
@@ -57,7 +62,7 @@ class Exchange:
         #: called on the progress thread with each bucket whose session has ended
         self.on_session = None
         self._every, self._digest = 0, None
-        self._updating = None
+        self.updating = None
         if progress.joined:
             handover.restore(self, progress)
         progress.submit(lambda: progress.exchanges.append(self))
@@ -168,23 +173,24 @@ class Exchange:
         ----------
         updating : object or None
             ``suits(bucket)`` decides whether a bucket is sharded, alike on all ranks.
-            ``update(shares, sums, values, others, current)`` updates the shares that this rank owns
-            by their sums, writes the new values to `values`, which has the old ones if `current` is
-            true, and returns a request; `others` are keys of the session without a share on this
-            rank. Sessions then deliver new values, not sums.
+            ``update(parts, slots, current)`` updates parts of a session with these keys: each has
+            shares, sums, and an array for their new values, which has the old ones if `current` is
+            true; it returns a request. Sessions then deliver new values, not sums. In elastic jobs
+            ranks update two parts, of which the first is their own; see `Mirrors`.
         """
         self._progress.submit(lambda: self._share_updates(updating))
 
     def _share_updates(self, updating):
-        self._updating = updating
+        self.updating = updating
         for bucket in self.buckets:
             self._have_update(bucket)
 
     def _have_update(self, bucket):
-        world, updating = self._progress.world, self._updating
-        able = updating is not None and not (bucket.keeps or bucket.counted)
-        able = able and world.size > 1 and updating.suits(bucket)
-        bucket.share_updates(updating if able else None, world.rank)
+        world, updating = self._progress.world, self.updating
+        able = updating is not None and not bucket.counted and updating.suits(bucket)
+        able = able and world.size > (_FEW_RANKS if bucket.keeps else 1)
+        mirrors = Mirrors(world.rank, world.hosts) if able and bucket.keeps else None
+        bucket.share_updates(updating if able else None, mirrors)
 
     def _compare_values(self, bucket, slots):
         if (slots[0].rounds + 1) % self._every:
@@ -321,22 +327,16 @@ class Exchange:
 
     def shrink(self, factor):
         """Continue with fewer ranks, all with the same completed sessions; collective, blocks."""
-        world = self._progress.world
-        self.factor = factor
+        self.factor, loss = factor, None
+        try:
+            recovery.shrink(self, self._progress.world)
+        except MXNetError as error:  # the job is about to fail, but its buckets fit its ranks
+            loss = error
         for bucket in self.buckets:
-            bucket.abort(world.size)
             self.configure(bucket)
             self._active.add(bucket)
-        completed = world.allgather([bucket.completed for bucket in self.buckets])
-        for i, bucket in enumerate(self.buckets):
-            counts = [mine[i] if i < len(mine) else 0 for mine in completed]
-            most = max(counts)
-            if min(counts) == most:
-                continue
-            first = counts.index(most)
-            sums = world.broadcast_from(first, bucket.kept[:3] if first == world.rank else None)
-            if counts[world.rank] < most:
-                bucket.adopt(*sums)
+        if loss is not None:
+            raise loss
         self.report_failures()
 
     def report_failures(self):

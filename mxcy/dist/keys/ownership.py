@@ -3,7 +3,7 @@
 import itertools
 from bisect import bisect_right
 
-__all__ = ["Ownership", "Share", "update_in_shared_memory", "update_shares"]
+__all__ = ["Ownership", "Share", "divide", "update_in_shared_memory", "update_shares"]
 
 
 class Share:
@@ -82,7 +82,7 @@ def _row(slot):
     return slot.size // slot.shape[0] if slot.size and slot.shape else 1
 
 
-def update_shares(bucket, slots, rank, source, arrays):
+def update_shares(bucket, slots, source, arrays):
     """Reduce-scatter a bucket, update this rank's shares, and all-gather new values.
 
     Parameters
@@ -90,8 +90,6 @@ def update_shares(bucket, slots, rank, source, arrays):
     bucket : Bucket
     slots : list of Slot
         Keys that all ranks have pushed, in the order of the bucket.
-    rank : int
-        This rank.
     source : numpy.ndarray
         Pushed values.
     arrays : tuple of numpy.ndarray
@@ -100,22 +98,17 @@ def update_shares(bucket, slots, rank, source, arrays):
     Yields
     ------
     request
-
-    Returns
-    -------
-    float
-        The time sent into the generator after its last request.
     """
-    sums, target = arrays
-    shares, others, cuts = _divide(bucket, slots, rank)
+    (sums, target), rank = arrays, bucket.channel.rank
+    all_shares, cuts = divide(bucket, slots)
     lengths = [last - first for first, last in itertools.pairwise(cuts)]
     yield bucket.channel.reduce_scatter(source, sums, lengths)
     values = target[cuts[rank] : cuts[rank + 1]]
-    yield bucket.updating.update(shares, sums[: lengths[rank]], values, others, False)
-    return (yield bucket.channel.all_gather_v(None, target, lengths))
+    yield bucket.updating.update([(all_shares[rank], sums[: values.size], values)], slots, False)
+    yield bucket.channel.all_gather_v(None, target, lengths)
 
 
-def update_in_shared_memory(bucket, rank, source, sums, buffers, current):
+def update_in_shared_memory(bucket, source, sums, buffers, current):
     """Do the same for all keys of a bucket in memory that all ranks share.
 
     New values are written to this rank's output buffer. That is also where its shares stay until
@@ -123,7 +116,7 @@ def update_in_shared_memory(bucket, rank, source, sums, buffers, current):
 
     Parameters
     ----------
-    bucket, rank, source
+    bucket, source
         See `update_shares`.
     sums : numpy.ndarray
         For sums.
@@ -140,18 +133,19 @@ def update_in_shared_memory(bucket, rank, source, sums, buffers, current):
     list of int
         The first element of each rank's part, and the length.
     """
-    shares, others, cuts = _divide(bucket, bucket.slots, rank)
+    rank = bucket.channel.rank
+    all_shares, cuts = divide(bucket, bucket.slots)
     yield from buffers.scatter(source, cuts, source is buffers.own)
-    sums = sums[: cuts[rank + 1] - cuts[rank]]
+    values = buffers.parts(cuts)[rank]
+    sums = sums[: values.size]
     buffers.sum_part(source, cuts, sums)
-    yield bucket.updating.update(shares, sums, buffers.parts(cuts)[rank], others, current)
+    yield bucket.updating.update([(all_shares[rank], sums, values)], bucket.slots, current)
     yield buffers.barrier()
     return cuts
 
 
-def _divide(bucket, slots, rank):
-    """Return this rank's shares, the slots without any, and the bounds of each rank's part."""
+def divide(bucket, slots):
+    """Return the shares of each rank in some keys, and the bounds of the ranks' parts."""
     all_shares = bucket.ownership.shares(slots)
-    cuts = [0, *itertools.accumulate(sum(one.length for one in shares) for shares in all_shares)]
-    owned = {share.slot for share in all_shares[rank]}
-    return all_shares[rank], [slot for slot in slots if slot not in owned], cuts
+    lengths = (sum(share.length for share in shares) for shares in all_shares)
+    return all_shares, [0, *itertools.accumulate(lengths)]
