@@ -29,6 +29,9 @@ _BUILT = {
     "BITS": (*_INTEGERS, _CODES["uint64"]),
 }
 _SMALL = 1 << 30  # largest size with 32-bit indices
+#: words of a thread's operands: the most, and those beyond which it needs more than 64 registers
+_MOST_WORDS, _FEW_WORDS = 72, 32
+_FEW_STEPS = 48  # steps beyond which their values need more
 
 
 def position_type(specs, extents=()):
@@ -130,14 +133,17 @@ def _parameters(inputs, outputs, computed, numbers, integer):
     return ", ".join(parameters), "\n  ".join(locals_)
 
 
-def _text(inputs, outputs, computed, steps, results, numbers, integer, width):
-    """Return the kernels of a program: `program`, and `program_wide` if `width` > 1."""
+def _text(inputs, outputs, computed, steps, results, numbers, integer, width, resident):
+    """Return the kernels of a program: `program`, and `program_wide` if `width` > 1.
+
+    Multiprocessors can hold `resident` blocks, which limits the registers of a thread.
+    """
     head, locals_ = _parameters(inputs, outputs, computed, numbers, integer)
     start = f"({integer})blockIdx.x * blockDim.x + threadIdx.x"
     step = f"({integer})gridDim.x * blockDim.x"
     plain = _body(inputs, outputs, computed, steps, results, "p", vectorized=False)
     text = f"""
-extern "C" __global__ void __launch_bounds__(256, 4) program({head}) {{
+extern "C" __global__ void __launch_bounds__(256, {resident}) program({head}) {{
   {locals_}
   for ({integer} p = {start}; p < n; p += {step}) {{
       {plain}
@@ -157,7 +163,7 @@ extern "C" __global__ void __launch_bounds__(256, 4) program({head}) {{
     )
     inner = _body(inputs, outputs, computed, steps, results, "(p + k)", vectorized=True)
     return f"""{text}
-extern "C" __global__ void __launch_bounds__(256, 4) program_wide({head}) {{
+extern "C" __global__ void __launch_bounds__(256, {resident}) program_wide({head}) {{
   {locals_}
   for ({integer} p = ({start}) * {width}; p + {width} <= n; p += {step} * {width}) {{
     {loads}
@@ -174,6 +180,11 @@ extern "C" __global__ void __launch_bounds__(256, 4) program_wide({head}) {{
   }}
 }}
 """
+
+
+def _words_of(specs):
+    """Return the number of 32-bit words of one element of each operand."""
+    return sum(dtypes.dtype_of(spec.dtype).itemsize for spec in specs) / 4
 
 
 def pointwise_launch(ins, outs, computed, steps, results, forms, numbers, truths=(), extents=()):
@@ -216,10 +227,14 @@ def pointwise_launch(ins, outs, computed, steps, results, forms, numbers, truths
     bytes_ = max(dtypes.dtype_of(s.dtype).itemsize for s in (*ins, *outs))
     strided = any(isinstance(kind, int) for kind in kinds)
     width = 1 if strided else 2 if bytes_ == 8 else 4
+    words = width * _words_of([*(s for s, k in zip(ins, kinds) if k == "each"), *outs])  # noqa: B905
+    while width > 1 and words > _MOST_WORDS:
+        width, words = width // 2, words / 2
+    resident = 4 if words <= _FEW_WORDS and len(steps) <= _FEW_STEPS else 2
     integer = "int" if count < _SMALL else "Long"
     types = [TYPES[spec.dtype] for spec in outs]
     text = _functors() + _text(
-        inputs, types, computed, steps, results, len(numbers), integer, width
+        inputs, types, computed, steps, results, len(numbers), integer, width, resident
     )
     wide = "program_wide" if width > 1 else None
     return Launch(text, "program", spread(count, width), arguments, wide)

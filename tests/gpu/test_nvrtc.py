@@ -4,7 +4,6 @@ import re
 
 import pytest
 
-from mxcy.gpu import pointwise
 from mxcy.gpu.compile import Nvrtc, compiler
 from mxcy.ops.core.infer import Spec
 
@@ -28,49 +27,6 @@ def compiles_without_spills(text, architecture):
     spilled = re.findall(r"(\d+) bytes spill stores, (\d+) bytes spill loads", log)
     assert spilled
     assert {*map(int, sum(spilled, ()))} == {0}, text
-
-
-def every_line(dtype):
-    """Return a source with every line of elemwise.def that supports a dtype."""
-    steps = []
-    for name, (macro, types) in pointwise._lines().items():
-        computed = pointwise._computed(dtype, types)
-        if computed is None or (types == "REAL" and dtype == 6):
-            continue
-        operands = {"MX_UNARY2": "v0, v1, v2"}.get(
-            macro, "v0" if macro.startswith("MX_UNARY") else "v0, v1"
-        )
-        before = steps[-1][0] if steps else "v0"
-        text = f"k_{name}<{computed}>({operands})"
-        steps.append((f"t{len(steps)}", f"k_add<{computed}>({before}, {text})"))
-    ins, forms = [SPEC[dtype]] * 3, ["each", "one", (10, 3)]
-    return pointwise.pointwise_launch(
-        ins, [SPEC[dtype]], computed, steps, [steps[-1][0]], forms, [(1.0, None)]
-    ).text
-
-
-@pytest.mark.parametrize("architecture", ARCHITECTURES)
-@pytest.mark.parametrize("dtype", [0, 2, 6])
-def test_lines(architecture, dtype):
-    image, _, _ = compiler().compile(every_line(dtype), architecture)
-    assert image.startswith(b"\x7fELF")
-
-
-@pytest.mark.parametrize("architecture", ARCHITECTURES)
-@pytest.mark.parametrize("dtype", [0, 1])
-def test_a_usual_program_spills_nothing(architecture, dtype):
-    computed = "float" if dtype == 0 else "double"
-    steps = [
-        ("t0", f"k_sigmoid<{computed}>(v0)"),
-        ("t1", f"k_mul<{computed}>(t0, v1)"),
-        ("t2", f"k_tanh<{computed}>(t1)"),
-        ("t3", f"k_add<{computed}>(t2, s0)"),
-    ]
-    ins = [SPEC[dtype]] * 2
-    launch = pointwise.pointwise_launch(
-        ins, [SPEC[dtype]], computed, steps, ["t3"], ["each", "each"], [(1.0, None)]
-    )
-    compiles_without_spills(launch.text, architecture)
 
 
 def test_copies():
