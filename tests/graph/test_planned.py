@@ -7,11 +7,12 @@ import numpy as np
 import pytest
 
 import mxcy as mx
-from mxcy._execute.planned import Planned
+from mxcy._execute.planned import Planned, target
 from mxcy._library import front
 from mxcy.graph.builder import Builder
 from mxcy.graph.evaluate import evaluate
 from mxcy.graph.gradient import gradient
+from mxcy.graph.planning.plan import make_plan
 from tests.graph.graphs import FLOAT, random_graph, spec, values_for
 from tests.graph.test_mirror import conv_net
 
@@ -88,3 +89,20 @@ def test_each_plan_keeps_its_own_constants():
         pairs.append((out.bind(mx.cpu(), {"x": data}), np.arange(count) ** 2 + 1))
     for executor, expected in pairs + pairs:
         assert executor.forward()[0].asnumpy().tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("training", [False, True])
+def test_reshapes_before_outputs_copy_nothing(training):
+    b = Builder(train=True)
+    F, x = b.values, b.value(b.variable("x", spec(4, 6)))
+    squares, rows = F.square(x), F.Reshape(F.expand_dims(F.exp(x), axis=0), shape=(2, 12))
+    again = F.Reshape(squares, shape=(24,))
+    graph = b.finish([rows.entry, again.entry, squares.entry])
+    if training:
+        graph = gradient(graph, [x.entry[0]], has_head_grad=[False] * 3)
+    for got, want in zip(run(graph), evaluate(graph, values_for(graph))[0], strict=True):
+        np.testing.assert_allclose(got, want, rtol=1e-6)
+    steps = make_plan(graph, target(mx.cpu())).steps
+    copies = [step for step in steps if step.call.op.identity]
+    # exp(x) is read by the backward pass, and squares are an output, too.
+    assert len(copies) == (2 if training else 1)

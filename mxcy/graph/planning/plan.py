@@ -175,6 +175,7 @@ class _Maker:
             self.place((number, 0), first + position, 0)
         for position, entry in enumerate(graph.outputs):
             self.place(entry, first + len(variables) + position, 0)
+        self.place_behind_outputs()
         plan.memory = plan_memory(graph, self.calls, set(self.numbers), self.target.settings)
         plan.arena = plan.memory.total
         for entry, offset in plan.memory.offsets.items():
@@ -197,6 +198,26 @@ class _Maker:
         if entry not in self.numbers:
             self.numbers[entry] = len(self.places)
             self.places.append((base, offset, self.graph.spec(entry)))
+
+    def place_behind_outputs(self):
+        """Have what an identity passes on to an output, e.g. Reshape, computed in its memory.
+
+        The backward pass must not read it, as the program may modify outputs in between.
+        """
+        graph = self.graph
+        avoided = {entry for node in graph.nodes for entry in node.mutates()}
+        avoided.update(entry for node in graph.nodes[graph.forward :] for entry in node.inputs)
+        for output in graph.outputs:
+            entry, node = output, graph.nodes[output[0]]
+            while node.op is not None and node.op.identity and node.count == 1:
+                source = node.inputs[0]
+                node = graph.nodes[source[0]]
+                if node.op is None or source in self.numbers or {entry, source} & avoided:
+                    break
+                if graph.spec(source).nbytes != graph.spec(entry).nbytes:
+                    break
+                self.place(source, *self.where(entry))
+                entry = source
 
     def place_kept(self, once):
         """Place the results of steps that run once; return their Specs."""
