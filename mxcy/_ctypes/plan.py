@@ -10,7 +10,17 @@ from mxcy._ctypes.native import WRITE, lib
 from mxcy._ctypes.services import services
 from mxcy._ctypes.uses import Uses, is_heavy
 
-__all__ = ["Plan"]
+__all__ = ["Plan", "any_failed", "states"]
+
+
+def any_failed(arrays):
+    """Whether an operation that should have computed one of the arrays failed."""
+    return any([array.failed for array in arrays])
+
+
+def states(arrays, slots, written):
+    """A snapshot that differs once memory was replaced or written; see `_cy/plan.pyx`."""
+    return [arrays[slot].address for slot in slots], [arrays[slot].version for slot in written]
 
 
 class _Place(ctypes.Structure):

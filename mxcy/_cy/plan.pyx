@@ -3,6 +3,7 @@ from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport free, malloc
 
 cimport cython
+from cpython.bytes cimport PyBytes_AsString, PyBytes_FromStringAndSize
 
 from mxcy._cy.engine cimport MX_READS, MX_WRITES, mx_operation
 from mxcy._cy.native cimport (
@@ -16,7 +17,7 @@ from mxcy._cy.profiler cimport (
     mx_profiled, operator_source,
 )
 from mxcy._cy.services cimport services
-from mxcy._cy.storage cimport Storage
+from mxcy._cy.storage cimport Storage, wrote
 from mxcy._cy.streams cimport Streams
 from mxcy._cy.uses cimport Uses, limits, uses_on
 from mxcy._cy.variants cimport HOST
@@ -25,6 +26,44 @@ from mxcy._base.errors import MXNetError, kernel_error
 
 cdef enum:
     STACK_BASES = 512
+
+
+def any_failed(list arrays):
+    """Whether an operation that should have computed one of the arrays failed."""
+    cdef NDArrayBase array
+    for array in arrays:
+        if array.failed:
+            return True
+    return False
+
+
+def states(list arrays, list slots, list written):
+    """A snapshot of arrays that differs once memory was replaced or written.
+
+    Parameters
+    ----------
+    arrays : list of NDArrayBase
+    slots : list of int
+        Positions of arrays whose addresses count.
+    written : list of int
+        Positions of arrays whose versions count.
+    """
+    cdef Py_ssize_t n = len(slots) + len(written)
+    cdef bytes snapshot = PyBytes_FromStringAndSize(NULL, n * sizeof(int64_t))
+    cdef int64_t *state = <int64_t *>PyBytes_AsString(snapshot)
+    cdef NDArrayBase array
+    cdef int slot
+    for slot in slots:
+        array = <NDArrayBase?>arrays[slot]
+        state[0] = <int64_t>array.data
+        state += 1
+    for slot in written:
+        array = <NDArrayBase?>arrays[slot]
+        if array.storage.exported:
+            wrote(array.storage)
+        state[0] = array.storage.version
+        state += 1
+    return snapshot
 
 
 @cython.final

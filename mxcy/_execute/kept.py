@@ -28,7 +28,7 @@ class _Product:
     @property
     def failed(self):
         """Whether the step failed, so that it must run again."""
-        return any(array.failed for array in self.arrays)
+        return front.any_failed(self.arrays)
 
 
 class Kept:
@@ -50,9 +50,10 @@ class Kept:
         self.arrays = [None] * len(plan.kept)
         self._made: list[Any] = [None] * len(plan.once)  # the products
         self._seen: list[Any] = [None] * len(plan.once)
-        self._slots = [s for once in plan.once for s in once.slots]
-        self._changing = [s for once in plan.once if not once.fixed for s in once.slots]
-        self._last: Any = None  # addresses and versions for which all is up to date
+        self._slots = list({s for once in plan.once for s in once.slots})
+        self._changing = list({s for once in plan.once if not once.fixed for s in once.slots})
+        self._last: Any = None  # states of the variables for which all is up to date
+        self._results: list[Any] = []  # the arrays of all products
         self._maker = {
             place: number for number, once in enumerate(plan.once) for place in once.kept
         }
@@ -67,11 +68,8 @@ class Kept:
         run : callable
             ``run(number)`` runs a step on `arrays` and the kept arrays.
         """
-        last = (
-            [arrays[s].address for s in self._slots],
-            [arrays[s].version for s in self._changing],
-        )
-        if last == self._last and not any([made.failed for made in self._made]):
+        last = front.states(arrays, self._slots, self._changing)
+        if last == self._last and not front.any_failed(self._results):
             return
         self._last = None  # in case a step fails
         taken = False
@@ -85,6 +83,7 @@ class Kept:
                 taken = True
         for place in self._plan.helping if taken else ():  # not consumed by a step
             self.arrays[place] = None
+        self._results = [array for made in self._made for array in made.arrays]
         self._last = last
 
     def _take(self, number, seen, run):

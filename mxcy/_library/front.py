@@ -62,7 +62,7 @@ NAMES = {
     ),
     "tape": ("Node", "history", "take_over"),
     "walk": ("tape_order", "walk"),
-    "plan": ("Plan",),
+    "plan": ("Plan", "any_failed", "states"),
     "pool": ("Pool", "host_memory"),
     "profiler": ("recorder",),
     "streams": ("Streams",),
@@ -224,6 +224,7 @@ tape_order, walk = _names["tape_order"], _names["walk"]
 is_np_shape, set_np_shape = _names["is_np_shape"], _names["set_np_shape"]
 shortcut = _names["shortcut"]
 Node, Plan, take_over = _names["Node"], _names["Plan"], _names["take_over"]
+any_failed, states = _names["any_failed"], _names["states"]
 recorder = _names["recorder"]
 is_deferred, set_deferred = _names["is_deferred"], _names["set_deferred"]
 history, is_taping = _names["history"], _names["is_taping"]
