@@ -22,7 +22,7 @@ def test_ifft_undoes_fft_but_for_the_length():
     x = mx.nd.array(RNG.normal(size=(2, 3, 1, 10)))
     again = mx.nd.contrib.ifft(mx.nd.contrib.fft(x, compute_size=4)) / 10
     np.testing.assert_allclose(again.asnumpy(), x.asnumpy(), rtol=1e-5, atol=1e-6)
-    with pytest.raises(MXNetError, match="odd last extent"):
+    with pytest.raises(MXNetError, match="last dimension of odd size"):
         mx.nd.contrib.ifft(mx.nd.zeros((2, 5)))
     with pytest.raises(MXNetError, match="2 or 4 dimensions"):
         mx.nd.contrib.fft(mx.nd.zeros(4))

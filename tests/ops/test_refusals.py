@@ -19,7 +19,7 @@ def zeros(*shape, **kwargs):
 REFUSED = {
     "reshape to other size": (lambda: nd.Reshape(CUBE, shape=(5, -1)), "shape"),
     "reshape without shape": (lambda: nd.Reshape(CUBE), "shape"),
-    "reshape two unknown": (lambda: nd.Reshape(CUBE, shape=(-1, -1)), "one extent"),
+    "reshape two unknown": (lambda: nd.Reshape(CUBE, shape=(-1, -1)), "one dimension"),
     "reshape copies too many": (lambda: nd.Reshape(CUBE, shape=(0, 0, 0, 0)), "code 0"),
     "reshape joins too many": (lambda: nd.Reshape(CUBE, shape=(0, -3, -3)), "code -3"),
     "reshape splits wrongly": (lambda: nd.Reshape(CUBE, shape=(-4, 5, 2, -2)), "split"),

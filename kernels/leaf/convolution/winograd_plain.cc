@@ -139,7 +139,7 @@ int64_t query(const mx_call* call, int32_t what) {
     for (int i = 0; i < 3; ++i) {
       if (p.pad[i] < 0) reason = "the padding is wider than the kernel";
       if (p.target[i] != p.source[i] + 2 * p.pad[i] - p.kernel[i] + 1)
-        reason = "the output's extents do not match the windows";
+        reason = "the output's size does not match the windows";
     }
   }
   if (reason) return refused("conv_winograd", reason, what);

@@ -29,7 +29,7 @@ const char* refusal(const mx_fused_conv_params& p) {
   for (int i = 0; i < 3; ++i) {
     if (p.pad[i] < 0) return "the padding is wider than the kernel";
     if (p.target[i] != p.source[i] + 2 * p.pad[i] - p.kernel[i] + 1)
-      return "the output's extents do not match the windows";
+      return "the output's size does not match the windows";
   }
   return nullptr;
 }

@@ -302,7 +302,7 @@ const char* refusal(const mx_conv_params& of) {
   if (!entry_of(of)) return "the kernel is longer than 3";
   for (int i = 0; i < 3; ++i) {
     if (of.target[i] != of.source[i] + 2 * of.pad[i] - of.kernel[i] + 1)
-      return "the output's extents do not match the windows";
+      return "the output's size does not match the windows";
   }
   if (of.batch < 1 || of.target[1] < 1 || of.target[2] < 1) return "there are no windows";
   return nullptr;

@@ -38,7 +38,7 @@ inline Numbered* sort_ids(Numbered* ids, Numbered* spare, int64_t n, int64_t ext
 inline bool read_ids(int64_t* ids, const mx_tensor& from, int64_t extent, bool clips) {
   const int64_t n = count(from);
   if (n && !extent) {
-    mx_fail("indices: cannot take elements of a dimension of extent 0");
+    mx_fail("indices: cannot take elements of a dimension of size 0");
     return false;
   }
   if (from.dtype == MX_I64)
@@ -47,7 +47,7 @@ inline bool read_ids(int64_t* ids, const mx_tensor& from, int64_t extent, bool c
     cast_row(MX_I64, from.dtype)(ids, from.data, n);
   if (within(ids, n, extent)) return true;
   if (!clips) {
-    mx_fail("indices: out of bounds for a dimension of extent %lld", (long long)extent);
+    mx_fail("indices: out of bounds for a dimension of size %lld", (long long)extent);
     return false;
   }
   for (int64_t i = 0; i < n; ++i) ids[i] = ids[i] < 0 ? 0 : ids[i] < extent ? ids[i] : extent - 1;

@@ -103,9 +103,7 @@ def conv_shapes(a, data, weight):
     weight.fill("weight", (a.num_filter, inner, *kernel))
     spatial = []
     for n, r, s, p in zip(data.shape[2:], reach(kernel, dilate), stride, pad, strict=True):
-        require(
-            n == -1 or r <= n + 2 * p, f"kernel: extent {r} exceeds the padded input {n + 2 * p}"
-        )
+        require(n == -1 or r <= n + 2 * p, f"kernel: size {r} exceeds the padded input {n + 2 * p}")
         spatial.append(-1 if n == -1 else (n + 2 * p - r) // s + 1)
     return (data.shape[0], a.num_filter, *spatial), dtype
 

@@ -136,9 +136,7 @@ def _spatial(a, extents):
     kernel, stride, dilate, pad = resolve(a)
     gradients = []
     for n, r, s, p in zip(extents, reach(kernel, dilate), stride, pad, strict=True):
-        require(
-            n == -1 or r <= n + 2 * p, f"kernel: extent {r} exceeds the padded input {n + 2 * p}"
-        )
+        require(n == -1 or r <= n + 2 * p, f"kernel: size {r} exceeds the padded input {n + 2 * p}")
         gradients.append(-1 if n == -1 else (n + 2 * p - r) // s + 1)
     return gradients
 

@@ -20,9 +20,7 @@ def _places(a, extents):
     )
     places = []
     for n, r, s, p in zip(extents, reach(kernel, dilate), stride, pad, strict=True):
-        require(
-            n == -1 or r <= n + 2 * p, f"kernel: extent {r} exceeds the padded input {n + 2 * p}"
-        )
+        require(n == -1 or r <= n + 2 * p, f"kernel: size {r} exceeds the padded input {n + 2 * p}")
         places.append(-1 if n == -1 else (n + 2 * p - r) // s + 1)
     return places
 

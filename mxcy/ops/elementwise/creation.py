@@ -33,7 +33,7 @@ def _fill(value):
 
 def _infer_constant(a):
     shape = () if a.shape is None else a.shape
-    require(min(shape, default=0) >= 0, f"shape {shape}: extents must not be negative")
+    require(min(shape, default=0) >= 0, f"shape {shape}: sizes must not be negative")
     return Spec(shape, dtypes.code_of(a.dtype))
 
 

@@ -40,7 +40,7 @@ def _code(a, default=None):
 
 def _infer(a):
     shape = () if a.shape is None else a.shape
-    require(min(shape, default=0) >= 0, f"shape {shape}: extents must not be negative")
+    require(min(shape, default=0) >= 0, f"shape {shape}: sizes must not be negative")
     return Spec(shape, _code(a))
 
 
@@ -107,7 +107,7 @@ class Eye:
 
     def infer(a):
         columns = a.N if a.M is None else a.M
-        require(a.N >= 0 and columns >= 0, f"N, M: expected no negative extents: {a.N}, {columns}")
+        require(a.N >= 0 and columns >= 0, f"N, M: expected no negative sizes: {a.N}, {columns}")
         return Spec((a.N, columns), _code(a))
 
     def ref(a, xp):

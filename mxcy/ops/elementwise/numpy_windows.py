@@ -62,7 +62,7 @@ class Identity:
     def infer(a):
         require(
             len(a.shape) == 2 and a.shape[0] == a.shape[1] >= 0,
-            f"shape: expected one extent twice, got {a.shape}",
+            f"shape: expected one size twice, got {a.shape}",
         )
         return Spec(a.shape, _code(a))
 

@@ -84,7 +84,7 @@ def _infer_nearest(a, ins):
         for target, extent in zip(extents, spec.shape[2:], strict=True):
             if -1 not in (target, extent):
                 fits = target % extent == 0
-                require(fits, f"data{i}: extent {extent} does not divide the output's, {target}")
+                require(fits, f"data{i}: size {extent} does not divide the output's, {target}")
                 factors.add(target // extent)
         require(
             len(factors) < 2, f"data{i}: {spec.shape} is not a smaller image of shape {extents}"

@@ -330,7 +330,7 @@ class FillDiagonal:
         if x.shape is not None:
             require(x.ndim > 1, "a: expected two dimensions at least")
             equal = x.ndim == 2 or len({n for n in x.shape if n != -1}) < 2
-            require(equal, f"a: expected equal extents, got {x.shape}")
+            require(equal, f"a: expected equal sizes, got {x.shape}")
         require(a.val, "val: expected a number at least")
         return Spec(x.shape, x.dtype)
 

@@ -40,7 +40,7 @@ class Indices:
 
     def infer(a):
         shape = a.dimensions
-        require(min(shape, default=0) >= 0, f"dimensions: got negative extents, {shape}")
+        require(min(shape, default=0) >= 0, f"dimensions: got negative sizes, {shape}")
         return Spec((len(shape), *shape), _word(a, "int64")[1])
 
     def ref(a, xp):
@@ -67,7 +67,7 @@ class Tri:
 
     def infer(a):
         columns = a.N if a.M is None else a.M
-        require(a.N >= 0 and columns >= 0, f"N, M: got negative extents, {a.N}, {columns}")
+        require(a.N >= 0 and columns >= 0, f"N, M: got negative sizes, {a.N}, {columns}")
         return Spec((a.N, columns), _word(a, "float32")[1])
 
     def ref(a, xp):
@@ -113,7 +113,7 @@ class TrilIndices:
     )
 
     def infer(a):
-        require(a.n >= 0 and a.m >= 0, f"n, m: got negative extents, {a.n}, {a.m}")
+        require(a.n >= 0 and a.m >= 0, f"n, m: got negative sizes, {a.n}, {a.m}")
         # the whole triangle, minus what exceeds the last column
         reach = (a.n + a.k, a.k, a.n + a.k - a.m, a.k - a.m)
         below, above, beyond, outside = (_triangle(max(length, 0)) for length in reach)

@@ -116,7 +116,7 @@ class Dot:
         right = rhs.shape[-1] if a.transpose_b else rhs.shape[0]
         require(
             left == right or -1 in (left, right),
-            f"lhs {lhs.shape} and rhs {rhs.shape}: the summed extents {left} and {right} differ",
+            f"lhs {lhs.shape} and rhs {rhs.shape}: the inner sizes {left} and {right} differ",
         )
         lead = lhs.shape[1:] if a.transpose_a else lhs.shape[:-1]
         tail = rhs.shape[:-1] if a.transpose_b else rhs.shape[1:]
@@ -238,7 +238,7 @@ class BatchDot:
             return Spec(None, dtype)
         require(
             inner == right,
-            f"lhs {lhs.shape} and rhs {rhs.shape}: the summed extents {inner} and {right} differ",
+            f"lhs {lhs.shape} and rhs {rhs.shape}: the inner sizes {inner} and {right} differ",
         )
         pairs = zip(lhs.shape[:-2], rhs.shape[:-2], strict=True)
         return Spec((*[max(pair) for pair in pairs], rows, columns), dtype)

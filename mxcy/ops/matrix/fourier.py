@@ -53,7 +53,10 @@ class Ifft:
 
     def infer(a, data):
         last = data.shape[-1] if data.shape else None
-        require(last is None or last == -1 or last % 2 == 0, f"data: {data} has an odd last extent")
+        require(
+            last is None or last == -1 or last % 2 == 0,
+            f"data: {data} has a last dimension of odd size",
+        )
         return _resized(data, lambda n: n // 2)
 
     def grad(a, F, g):

@@ -65,7 +65,7 @@ def _extents(a, left, right, axis):
     rows, inner = (left[-1], left[axis]) if a.transpose_a else (left[axis], left[-1])
     columns, other = (right[axis], right[-1]) if a.transpose_b else (right[-1], right[axis])
     if inner != other and -1 not in (inner, other):
-        raise InferError(f"A {left} and B {right}: the summed extents {inner} and {other} differ")
+        raise InferError(f"A {left} and B {right}: the inner sizes {inner} and {other} differ")
     return rows, columns, inner
 
 

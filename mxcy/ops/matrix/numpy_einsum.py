@@ -69,7 +69,7 @@ class _Sum:
                 known = self.extents.setdefault(letter, extent)
                 require(
                     known == extent or 1 in (known, extent) or -1 in (known, extent),
-                    f"subscripts: {letter!r} has the extents {known} and {extent}",
+                    f"subscripts: {letter!r} has the sizes {known} and {extent}",
                 )
                 if known == 1 or extent == -1:
                     self.extents[letter] = extent

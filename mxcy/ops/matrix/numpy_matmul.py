@@ -186,8 +186,7 @@ class MatMul:
         left, right = _as_matrices(lhs.shape, rhs.shape)
         require(
             left[-1] == right[-2] or -1 in (left[-1], right[-2]),
-            f"a {lhs.shape} and b {rhs.shape}: the summed extents {left[-1]} and {right[-2]} "
-            "differ",
+            f"a {lhs.shape} and b {rhs.shape}: the inner sizes {left[-1]} and {right[-2]} differ",
         )
         batch = broadcast_shapes(left[:-2], right[:-2])
         return Spec(_from_matrices((*batch, left[-2], right[-1]), lhs.shape, rhs.shape), dtype)

@@ -90,7 +90,7 @@ def _infer_contraction(a, lhs, rhs, contraction):
         left, right = lhs.shape[left], rhs.shape[right]
         require(
             left == right or -1 in (left, right),
-            f"a {lhs.shape} and b {rhs.shape}: the summed extents {left} and {right} differ",
+            f"a {lhs.shape} and b {rhs.shape}: the inner sizes {left} and {right} differ",
         )
     return Spec(contraction.shape(lhs.shape, rhs.shape), PROMOTE(a, lhs, rhs))
 

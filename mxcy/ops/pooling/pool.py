@@ -41,7 +41,7 @@ def resolve(a, spatial):
             require(n == 1, "pooling_convention: 'same' supports 1-D data only")
             out.append(-(-x // s))
         else:
-            require(k <= x + 2 * p, f"kernel: extent {k} exceeds the padded input {x + 2 * p}")
+            require(k <= x + 2 * p, f"kernel: size {k} exceeds the padded input {x + 2 * p}")
             span = x + 2 * p - k  # from the first window to the last possible one
             out.append(1 + (-(-span // s) if a.pooling_convention == "full" else span // s))
     return a.kernel, stride, pad, tuple(out)

@@ -44,7 +44,7 @@ def _float_code(dtype, default="float32"):
 def _infer_scalar(default):
     def infer(a):
         require(a.shape is not None, "shape must be given")
-        require(min(a.shape, default=0) >= 0, f"shape must have no negative extents, got {a.shape}")
+        require(min(a.shape, default=0) >= 0, f"shape must have no negative sizes, got {a.shape}")
         return Spec(a.shape, _float_code(a.dtype, default))
 
     return infer

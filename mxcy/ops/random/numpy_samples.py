@@ -42,7 +42,7 @@ def _shape(a, shapes):
             size = (*size[1:], *common)
         if size is None or (size == () and shapes):
             return common
-        require(min(size, default=0) >= 0, f"size must have no negative extents, got {size}")
+        require(min(size, default=0) >= 0, f"size must have no negative sizes, got {size}")
         fits = broadcast_shapes(size, common) == size
     except MXNetError:
         fits = False
@@ -312,7 +312,7 @@ class NumpyChoice:
         shape = a.size or ()
         count = 1
         for extent in shape:
-            require(extent >= 0, f"size must have no negative extents, got {shape}")
+            require(extent >= 0, f"size must have no negative sizes, got {shape}")
             count *= extent
         require(a.a > 0 or count == 0, f"a must be greater than 0, got {a.a}")
         require(a.replace or count <= a.a, f"cannot take {count} of {a.a} without replacement")

@@ -283,7 +283,7 @@ class SliceChannel:
         if a.squeeze_axis:
             require(
                 extent in (n, -1),
-                f"squeeze_axis: dimension {axis} of {data.shape} must have extent {n}",
+                f"squeeze_axis: dimension {axis} of {data.shape} must have size {n}",
             )
             shape = _without(data.shape, axis)
         else:
@@ -362,7 +362,7 @@ class SplitV2:
         if a.squeeze_axis:
             require(
                 all(extent in (1, -1) for extent in extents),
-                f"squeeze_axis: the parts have extents {extents}, expected 1",
+                f"squeeze_axis: the parts have sizes {extents}, expected 1",
             )
             return [Spec(_without(data.shape, axis), data.dtype) for _ in range(n)]
         return [Spec(_with(data.shape, axis, extent), data.dtype) for extent in extents]

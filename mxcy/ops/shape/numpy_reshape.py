@@ -34,7 +34,8 @@ def _coded(shape, codes):
             extents += taken(1, code)
         elif code == -3:
             require(
-                taken(1, code)[0] in (1, -1), f"newshape: code -3 skips extents of 1 only: {shape}"
+                taken(1, code)[0] in (1, -1),
+                f"newshape: code -3 skips dimensions of size 1 only: {shape}",
             )
         elif code == -4:
             extents += taken(max(len(shape) - source, 0), code)
@@ -57,7 +58,7 @@ def _split(extent, first, second):
         second = extent // first
     require(
         extent == -1 or first * second == extent,
-        f"newshape: cannot split extent {extent} into {first} and {second}",
+        f"newshape: cannot split size {extent} into {first} and {second}",
     )
     return first, second
 
@@ -67,7 +68,7 @@ def reshaped(shape, codes, reverse):
     if shape is None:
         return tuple(codes) if min(codes, default=0) >= -1 else None
     extents = _coded(shape[::-1], codes[::-1])[::-1] if reverse else _coded(shape, codes)
-    require(extents.count(None) <= 1, f"newshape: only one extent can be inferred, got {codes}")
+    require(extents.count(None) <= 1, f"newshape: only one dimension can be inferred, got {codes}")
     known, size = _product([n for n in extents if n is not None]), _product(shape)
     fail = f"newshape: cannot reshape array of shape {shape} into shape {tuple(codes)}"
     if None in extents:

@@ -149,7 +149,7 @@ class BroadcastTo:
             require(
                 extent in (1, -1, wanted), f"shape: {array.shape} cannot be broadcast to {target}"
             )
-        require(min(extents, default=0) >= 0, f"shape: expected no negative extents, got {target}")
+        require(min(extents, default=0) >= 0, f"shape: expected no negative sizes, got {target}")
         return Spec(extents, array.dtype)
 
     def grad(a, F, g, specs):

@@ -50,7 +50,7 @@ def _apply_codes(shape, codes):
         if code == 0:
             out += take(1, code)
         elif code == -1:
-            require(None not in out, f"shape: only one extent can be inferred, got {codes}")
+            require(None not in out, f"shape: only one dimension can be inferred, got {codes}")
             out.append(None)
             source += 1
         elif code == -2:
@@ -59,7 +59,7 @@ def _apply_codes(shape, codes):
             out.append(_product(take(2, code)))
         elif code == -4:
             require(
-                position + 2 <= len(codes), f"shape: code -4 needs two extents after it in {codes}"
+                position + 2 <= len(codes), f"shape: code -4 needs two sizes after it in {codes}"
             )
             (extent,) = take(1, code)
             out += _split(extent, *codes[position : position + 2])
@@ -81,7 +81,7 @@ def _split(extent, first, second):
     elif second == -1 and first > 0:
         second = extent // first
     require(
-        first * second == extent, f"shape: cannot split extent {extent} into {first} and {second}"
+        first * second == extent, f"shape: cannot split size {extent} into {first} and {second}"
     )
     return first, second
 
@@ -114,7 +114,9 @@ def _shown(out):
 
 def reshaped(shape, codes, reverse=False):
     """Return Reshape's result for `shape`, which may be partial or None."""
-    require(len(codes) <= MOST_CODES, f"shape: {len(codes)} extents, expected {MOST_CODES} at most")
+    require(
+        len(codes) <= MOST_CODES, f"shape: {len(codes)} dimensions, expected {MOST_CODES} at most"
+    )
     if shape is None:
         return tuple(codes) if all(code > 0 or code == -1 for code in codes) else None
     if reverse:
@@ -131,7 +133,7 @@ def _legacy_target(shape, target, keep_highest):
     out = [None if extent == 0 else extent for extent in target]
     if keep_highest:
         out[0] = shape[0]
-    require(out.count(None) <= 1, f"target_shape: only one extent can be inferred, got {target}")
+    require(out.count(None) <= 1, f"target_shape: only one dimension can be inferred, got {target}")
     return _infer_extent(shape, out)
 
 

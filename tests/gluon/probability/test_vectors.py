@@ -239,7 +239,7 @@ def test_gradients_of_multivariate_normals(kind):
 def test_arguments_of_multivariate_normals():
     with pytest.raises(ValueError, match="exactly one of `cov`, `precision`, `scale_tril`"):
         mgp.MultivariateNormal(array(LOC[0]))
-    with pytest.raises(ValueError, match=r"same extent, got 3 and \(2, 2\)"):
+    with pytest.raises(ValueError, match=r"same size, got 3 and \(2, 2\)"):
         mgp.MultivariateNormal(array(LOC[0]), cov=mx.np.eye(2))
     with pytest.raises(ValueError, match="cov should be symmetric positive definite"):
         mgp.MultivariateNormal(array(LOC[0]), cov=-mx.np.eye(3), validate_args=True)

@@ -194,7 +194,7 @@ def test_mixed_types_and_out():
 
 def test_refused_shapes():
     for call in (np.matmul, np.dot, np.inner):
-        with pytest.raises(mx.MXNetError, match="summed extents 3 and 2 differ|3 and 2"):
+        with pytest.raises(mx.MXNetError, match="sizes 3 and 2 differ"):
             call(np.ones((2, 3)), np.ones((2, 2)))
     with pytest.raises(mx.MXNetError, match="one dimension"):
         np.matmul(np.ones(()), np.ones((2, 2)))

@@ -116,7 +116,7 @@ def test_row_ids_out_of_bounds():
     for name in ("_unique_ids", "_group_ids"):
         attrs = {"extent": 3, "mode": "raise"}
         refused(name, (IDS,), attrs, "out of bounds")
-        refused(name, (IDS,), {"extent": 0}, "extent 0")
+        refused(name, (IDS,), {"extent": 0}, "size 0")
 
 
 def test_sums_of_rows():

@@ -45,7 +45,7 @@ class MultivariateNormal(Distribution):
         if len(set(extents)) > 1:
             raise ValueError(
                 f"MultivariateNormal: expected a vector `loc` and a square matrix `{name}` of the "
-                f"same extent, got {extents[0]} and {extents[1:]}"
+                f"same size, got {extents[0]} and {extents[1:]}"
             )
         super().__init__(event_dim=1, validate_args=validate_args)
 
