@@ -262,3 +262,8 @@ def test_endless_functions_end(tmp_path):
     model = helper.make_model(graph, opset_imports=opsets, functions=[function])
     with pytest.raises(MXNetError, match="too deep"):
         mx.contrib.onnx.import_model(model)
+
+
+@pytest.mark.parametrize("name", mx.contrib.onnx.__all__)
+def test_both_module_paths_have_the_same_functions(name):
+    assert getattr(mx.onnx, name) is getattr(mx.contrib.onnx, name)
