@@ -49,6 +49,18 @@ def test_many_weights_are_one_launch(x):
         np.testing.assert_array_equal(result, array.asnumpy())
 
 
+def test_outputs_in_the_memory_of_other_weights(x):
+    """Each weight is read before another one's output overwrites it."""
+    kept = []
+    for ctx in (mx.cpu(), GPU):
+        arrays = [mx.nd.array(x * factor, ctx=ctx) for factor in (1, 2, 3, 4)]
+        crossed = [arrays[2], arrays[0]]
+        mx.nd.multi_sgd_update(*arrays, out=crossed, lrs=(0.1, 0.2), wds=(0, 0.1), num_weights=2)
+        kept.append([array.asnumpy() for array in arrays])
+    for result, expected in zip(*reversed(kept), strict=True):
+        np.testing.assert_allclose(result, expected, rtol=1e-6)
+
+
 @pytest.mark.parametrize("optimizer", ["sgd", "adam"])
 def test_a_trainer_with_many_weights(optimizer):
     """More weights than fit into one launch."""
