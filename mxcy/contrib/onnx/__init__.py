@@ -2,7 +2,6 @@
 
 from importlib import import_module
 
-from mxcy import onnx
 from mxcy._base.listing import listing
 from mxcy._base.suggestions import no_attribute
 
@@ -16,7 +15,7 @@ def __getattr__(name):
     if name in _MODULES:
         value = import_module(_MODULES[name])
     elif name in __all__:
-        value = getattr(onnx, name)
+        value = getattr(import_module("mxcy.onnx"), name)
     else:
         raise no_attribute(__name__, name)
     globals()[name] = value
