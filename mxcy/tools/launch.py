@@ -286,7 +286,8 @@ def main(arguments=None):
             notes = sorted(name for name in os.listdir(folder) if name != REQUESTS)
         later = [name for name in notes if name.startswith("goodbye")]
         remaining = [name for name in notes if name not in later]
-        if options.min_workers and remaining and not stopped:  # regardless of mpiexec's exit code
+        # after a change of workers MPI is not finalized, for which mpiexec returns 1
+        if options.min_workers and notes and not stopped:
             left = options.num_workers + len(later) - len(remaining)
             code = 0 if left >= options.min_workers else code or 1
         elif code == 0 and remaining:

@@ -238,13 +238,30 @@ def tell(step):
 
 
 @needs_open_mpi
-def test_a_killed_worker_is_replaced():
+@pytest.mark.parametrize(
+    ("optimizer", "width"),
+    [("sgd", 16), pytest.param("adam", 3000, marks=pytest.mark.dist_long)],  # the latter in parts
+)
+def test_a_killed_worker_is_replaced(optimizer, width):
     end = _END.replace("rtol=1e-4, atol=1e-5", "rtol=1, atol=1")  # part of one step is missing
-    code = _program("sgd", 16, _DEATH, end)
+    code = _program(optimizer, width, _DEATH, end)
     done = job(3, code, "--min-workers", "2", "--max-restarts", "1", timeout=100)
     assert done.code == 0, done.err
     ends = ["[(3, 2), (2, 3)] False"] * 2 + ["[] True"]
     assert done.lines == [f"end {rank} 3 {each}" for rank, each in enumerate(ends)], done.err
+
+
+@needs_open_mpi
+@pytest.mark.dist_long
+def test_somebody_asks_a_job_that_may_shrink():
+    """The states of each part of the weights are those of two workers before and afterwards."""
+    once = _TWICE.replace("step == 9", "False").replace("wait_for(3)", "wait_for(4)")
+    process = start(3, _program("adam", 3000, once), "--min-workers", "2")
+    _said.clear()
+    code, lines, err = _run(process, lambda: _ask(process, 1))
+    assert (code, _said) == (0, [(0, "")]), err
+    told = ["[(3, 4)] False"] * 3 + ["[] True"]
+    assert lines == [f"end {rank} 4 {each}" for rank, each in enumerate(told)], err
 
 
 def test_options():
