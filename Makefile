@@ -179,9 +179,9 @@ ON_GPU = $(addprefix tests/ndarray/test_,arithmetic.py creation.py updates.py) t
   tests/module tests/kvstore
 test-gpu: $(VENV)/.installed
 	@$(PIP) install -e '.[test,test-gpu]'
-	@$(PYTEST) -n $(JOBS) tests/gpu
-	@MXCY_CUDA_DRIVER=$$($(VENV)/bin/python -m tests.gpu.standin.build driver) \
-	$(PYTEST) -n $(JOBS) -p tests.gpu.on_gpu tests/gpu/battery $(ON_GPU)
+	@failed=0; $(PYTEST) -n $(JOBS) tests/gpu || failed=1; \
+	MXCY_CUDA_DRIVER=$$($(VENV)/bin/python -m tests.gpu.standin.build driver) \
+	$(PYTEST) -n $(JOBS) -p tests.gpu.on_gpu tests/gpu/battery $(ON_GPU) || failed=1; exit $$failed
 
 # Convolutions on the stand-in with plans of the real cuDNN, a download of 1.7 GB.
 test-cudnn: $(VENV)/.installed

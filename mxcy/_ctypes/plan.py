@@ -141,7 +141,7 @@ class Plan:
                 uses.add_output(bases[base])
             if bases[base].on_device != on_device or (on_device and bases[base].context != context):
                 where = bases[base].context
-                raise MXNetError(f"arrays of a graph on {context} live on {where}, too")
+                raise MXNetError(f"arrays of a graph on {context} must not be on {where}")
         uses.target = None
         if steps.uses_rng:
             streams = services.streams_of(context)

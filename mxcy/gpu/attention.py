@@ -14,7 +14,7 @@ __all__ = ["attention_text"]
 _TILE, _MOST_BLOCKS = 64, (1 << 31) - 1
 _FORWARD = """
 extern "C" __global__ void __launch_bounds__(BOUNDS)
-attend(const T* queries, const T* keys, const T* values, const M* mask, T* out, T* stats,
+attend(const T* queries, const T* keys, const T* values, const M* masks, T* out, T* stats,
        Plan plan, double scale_) {
   const Places places = places_of(plan);
   const Sizes sizes = sizes_of(plan);
@@ -27,6 +27,7 @@ attend(const T* queries, const T* keys, const T* values, const M* mask, T* out, 
   const T* query = queries + start_of(places, sizes, 0, matrix);
   const T* key = keys + start_of(places, sizes, 1, matrix);
   const T* value = values + start_of(places, sizes, 2, matrix);
+  const M* mask = mask_of(masks, places, sizes, matrix);
   T sums[4][4] = {}, top[4], total[4] = {};
 #pragma unroll
   for (int i = 0; i < 4; ++i) top[i] = none;
@@ -45,7 +46,7 @@ attend(const T* queries, const T* keys, const T* values, const M* mask, T* out, 
       T here = none, sum = 0;
 #pragma unroll
       for (int j = 0; j < 4; ++j) {
-        scores[i][j] = exponent(scores[i][j], scale, mask, places, sizes, matrix, q0 + down + i,
+        scores[i][j] = exponent(scores[i][j], scale, mask, places, sizes, q0 + down + i,
                                 k0 + across + j);
         here = scores[i][j] > here ? scores[i][j] : here;
       }
@@ -120,7 +121,7 @@ _BACK = """
 // Gradient of queries (BY 0), keys (1) or values (2), which are the rows; the columns of scores are
 // keys for queries, and queries for the others.
 extern "C" __global__ void __launch_bounds__(BOUNDS)
-slopes(const T* queries, const T* keys, const T* values, const M* mask, const T* gradient,
+slopes(const T* queries, const T* keys, const T* values, const M* masks, const T* gradient,
        const T* stats, const T* products, T* out, Plan plan, double scale_) {
   const Places places = places_of(plan);
   const Sizes sizes = sizes_of(plan);
@@ -135,6 +136,7 @@ slopes(const T* queries, const T* keys, const T* values, const M* mask, const T*
   const T* query = queries + start_of(places, sizes, 0, matrix);
   const T* key = keys + start_of(places, sizes, 1, matrix);
   const T* value = values + start_of(places, sizes, 2, matrix);
+  const M* mask = mask_of(masks, places, sizes, matrix);
   const T* grad = gradient + start_of(places, sizes, 3, matrix);
   // Operands of the scores, of the weights' gradients, and of the last product.
   const T *own = BY ? key : query, *other = BY ? query : key;
@@ -165,7 +167,7 @@ slopes(const T* queries, const T* keys, const T* values, const M* mask, const T*
         T x = 0;
         if (r < rows && c < others) {
           const Long row = matrix * sizes.queries + q;
-          const T score = exponent(scores[i][j], scale, mask, places, sizes, matrix, q, k);
+          const T score = exponent(scores[i][j], scale, mask, places, sizes, q, k);
           x = ::exp(score - stats[row * 2]) * stats[row * 2 + 1];
           if (BY < 2) x *= (by_weights[i][j] - products[row]) * scale;
         }

@@ -4,8 +4,9 @@
 // each, so the 16 threads of a row are half a warp.
 //
 // The types T (of elements) and M (of masks), and SLICE, MASKING and BY are defined before.
-// Two blocks share a multiprocessor if 128 registers per thread suffice.
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < (MASKING == 1 ? 900 : 800)
+// Two blocks share a multiprocessor if 128 registers per thread suffice; with added masks, compilers
+// differ on that.
+#if defined(__CUDA_ARCH__) && (MASKING == 1 || __CUDA_ARCH__ < 800)
 #define BOUNDS 256, 1
 #else
 #define BOUNDS 256
@@ -75,15 +76,23 @@ __device__ inline void add_products(Shared* shared, Long depth, T (&sums)[4][4],
   }
 }
 
+// The mask of one matrix of scores.
+__device__ inline const M* mask_of(const M* masks, const Places& places, const Sizes& sizes,
+                                   Long matrix) {
+#if MASKING
+  masks += matrix / sizes.inner * places.mask[0] + matrix % sizes.inner * places.mask[1];
+#endif
+  return masks;
+}
+
 // Scaled and masked score, minus infinity where masked out.
 __device__ inline T exponent(T score, T scale, const M* mask, const Places& places,
-                             const Sizes& sizes, Long matrix, Long query, Long key) {
+                             const Sizes& sizes, Long query, Long key) {
   const T none = (T)-kInfinity;
   if (query >= sizes.queries || key >= sizes.keys) return none;
   const T scaled = score * scale;
 #if MASKING
-  const Long at = matrix / sizes.inner * places.mask[0] + matrix % sizes.inner * places.mask[1] +
-                  query * places.mask[2] + key * places.mask[3];
+  const Long at = query * places.mask[2] + key * places.mask[3];
   if (MASKING == kAdd) return scaled + cast<T>(mask[at]);
   if (MASKING == kKeep) return cast<T>(mask[at]) != 0 ? scaled : none;
   return key < cast<Long>(mask[at]) ? scaled : none;
