@@ -142,7 +142,7 @@ int take_grad(const mx_call* call) {
       int64_t row = index_at(index, t);
       if (row < 0 || row >= p.extent) {
         if (p.mode == kRaise)
-          return mx_fail("indices: out of bounds for a dimension of extent %ld", (long)p.extent);
+          return mx_fail("indices: out of bounds for a dimension of size %ld", (long)p.extent);
         row =
             p.mode == kWrap ? (row % p.extent + p.extent) % p.extent : (row < 0 ? 0 : p.extent - 1);
       }

@@ -3,14 +3,14 @@
 #define MXCY_PARAMS_ACTIVATION_GEN_H_
 #include <stdint.h>
 
-/* an array (outer, channels, inner) with a slope for each channel */
+/* leaky ReLU of an (outer, channels, inner) array with one slope per channel */
 typedef struct {
   int64_t outer;
   int64_t channels;
   int64_t inner;
 } mx_prelu_params;
 
-/* softmax of scale * data along a dimension, or its gradient times scale */
+/* softmax of scale * data along a dimension, or scale times its gradient */
 typedef struct {
   int64_t outer;
   int64_t extent;

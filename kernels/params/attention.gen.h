@@ -3,8 +3,8 @@
 #define MXCY_PARAMS_ATTENTION_GEN_H_
 #include <stdint.h>
 
-/* sequences whose steps see `w` steps before them, themselves, and more behind: `places` in
- * all */
+/* sliding-window attention: each step attends to `w` earlier steps, itself and, if two-
+ * sided, `w` later ones: `places` in all */
 typedef struct {
   int64_t batch;
   int64_t steps;
@@ -14,11 +14,12 @@ typedef struct {
   int64_t places;
 } mx_window_params;
 
-/* out = softmax(scale * queries keys' + mask) values for `outer` times `inner` matrices:
- * matrix (i, j) of operand o (queries, keys, values, out) starts at offset[o] + i
- * outer_step[o] + j inner_step[o], its rows are row[o] apart; source[o]: the number of its
- * array, of `arrays`; clear[s]: the gradient of array s has more elements than are computed;
- * the mask is added (`masking` 1), tells what is kept (2) or how many of a row (3) */
+/* out = softmax(scale * queries keys' + mask) values for `outer` x `inner` matrices: matrix
+ * (i, j) of operand o (queries, keys, values, out) starts at offset[o] + i outer_step[o] + j
+ * inner_step[o] and has a row stride of row[o]; source[o]: index of its input among
+ * `arrays`; clear[s]: the gradient of input s has elements outside the matrices, to be
+ * zeroed; masking: 1 adds the mask, 2 takes it as a keep mask, 3 as the number of kept keys
+ * per row */
 typedef struct {
   int64_t outer;
   int64_t inner;

@@ -3,7 +3,7 @@
 #define MXCY_PARAMS_CONVOLUTION_GEN_H_
 #include <stdint.h>
 
-/* a convolution over three spatial dimensions (missing ones are 1); channels are per group */
+/* convolution over three spatial dimensions (missing ones are 1); channels are per group */
 typedef struct {
   int64_t batch;
   int64_t groups;
@@ -17,10 +17,10 @@ typedef struct {
   int64_t pad[3];
 } mx_conv_params;
 
-/* a convolution with packed weights and what follows it: act(conv + bias + sum), see
- * ops/fused/layer.py. `in_block` and `out_block`: 0 for (N, C, spatial...), else that many
- * channels are innermost; `before`: 1, the data is scaled and shifted first, 2, and goes
- * through a ReLU; `tile` is an algorithm's own parameter */
+/* convolution with packed weights and epilogue: act(conv + bias + sum), see
+ * ops/fused/layer.py; in_block, out_block: 0 for (N, C, spatial...), else the number of
+ * innermost channels; before: 1 scales and shifts the data first, 2 also applies a ReLU;
+ * tile: parameter of the algorithm */
 typedef struct {
   int64_t batch;
   int64_t groups;
@@ -43,8 +43,7 @@ typedef struct {
   double beta;
 } mx_fused_conv_params;
 
-/* a convolution whose taps move: `groups` of channels that mix, `moved` ones that move
- * together */
+/* deformable convolution; `moved`: number of offset groups, whose channels share offsets */
 typedef struct {
   int64_t batch;
   int64_t groups;

@@ -3,8 +3,8 @@
 #define MXCY_PARAMS_DETECTION_GEN_H_
 #include <stdint.h>
 
-/* regions of images pooled to one size; channels are those of the result, `sensitive`: each
- * part has its own; `samples`: points of a part in each direction, or 0 */
+/* regions of images pooled to one size; channels: those of the result; sensitive: each bin
+ * has channels of its own; samples: sampling points per bin and direction, 0 for adaptive */
 typedef struct {
   int64_t images;
   int64_t regions;
@@ -17,9 +17,9 @@ typedef struct {
   int32_t aligned;
 } mx_roi_params;
 
-/* regions in pooled x pooled parts, which read channels of their own; `channels` are those
- * of the result, `groups` x `groups` as many are the data's; if parts move: `classes` of
- * moves for part_size x part_size parts, and samples x samples points */
+/* position-sensitive pooling of regions into pooled x pooled bins; channels: those of the
+ * result, the data has groups x groups times as many; with offsets: `classes` of them for
+ * part_size x part_size parts, and samples x samples points per bin */
 typedef struct {
   int64_t images;
   int64_t regions;
@@ -34,15 +34,15 @@ typedef struct {
   double trans_std;
 } mx_parts_params;
 
-/* overlaps of `lhs` boxes with `rhs` ones */
+/* intersection over union of `lhs` boxes with `rhs` boxes */
 typedef struct {
   int64_t lhs;
   int64_t rhs;
   int32_t center;
 } mx_box_iou_params;
 
-/* boxes as offsets from anchors, which are `shared` by the batch, or not; `refs` to choose
- * from */
+/* boxes as offsets from anchors; shared: the batch shares its anchors; refs: number of
+ * reference boxes to choose from */
 typedef struct {
   int64_t batch;
   int64_t boxes;
@@ -53,8 +53,8 @@ typedef struct {
   double stds[4];
 } mx_box_code_params;
 
-/* pairs of rows and columns of a batch of scores, up to `threshold`, and no others after
- * more than `top` of them, if that is positive */
+/* greedy bipartite matching of rows and columns by score, up to `threshold`; with a positive
+ * `top` at most top + 1 pairs, as in MXNet */
 typedef struct {
   int64_t batch;
   int64_t rows;
@@ -64,7 +64,8 @@ typedef struct {
   double threshold;
 } mx_matching_params;
 
-/* suppression in batches of rows of `width` numbers; negative places and kinds are none */
+/* non-maximum suppression in batches of rows of `width` values; box, score and kind are
+ * column indices, negative ones are absent */
 typedef struct {
   int64_t batch;
   int64_t rows;
@@ -81,8 +82,8 @@ typedef struct {
   double valid;
 } mx_box_nms_params;
 
-/* anchors of up to 64 shapes around positions; steps and offsets are (y, x), `halves` half
- * of the width and the height of each shape */
+/* anchors of up to 64 shapes around each position; steps and offsets are (y, x); halves:
+ * half width and half height of each shape */
 typedef struct {
   int64_t height;
   int64_t width;
@@ -93,7 +94,7 @@ typedef struct {
   double halves[128];
 } mx_prior_params;
 
-/* what a single-shot detector is to learn from boxes, rows of `width` numbers */
+/* training targets of a single-shot detector from boxes, rows of `width` values */
 typedef struct {
   int64_t batch;
   int64_t anchors;
@@ -107,7 +108,7 @@ typedef struct {
   double variances[4];
 } mx_target_params;
 
-/* boxes out of a single-shot detector's predictions */
+/* boxes decoded from a single-shot detector's predictions */
 typedef struct {
   int64_t batch;
   int64_t classes;
@@ -121,7 +122,9 @@ typedef struct {
   double variances[4];
 } mx_detection_params;
 
-/* regions out of a proposal network's predictions; `boxes` are up to 64 anchors of a place */
+/* regions decoded from a proposal network's predictions; boxes: up to 64 anchors per
+ * position; before, after: numbers of boxes kept before and after suppression; least:
+ * minimum size */
 typedef struct {
   int64_t batch;
   int64_t anchors;

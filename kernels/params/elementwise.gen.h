@@ -3,18 +3,18 @@
 #define MXCY_PARAMS_ELEMENTWISE_GEN_H_
 #include <stdint.h>
 
-/* an array and a number: elementwise with a scalar operand */
+/* elementwise operator of an array and a scalar */
 typedef struct {
   double scalar;
 } mx_scalar_params;
 
-/* elementwise with two numbers, such as clip */
+/* elementwise operator with two scalars, such as clip */
 typedef struct {
   double p;
   double q;
 } mx_scalar2_params;
 
-/* evenly spaced numbers, of which the last may be given exactly */
+/* evenly spaced values; has_last: the last one is set exactly */
 typedef struct {
   double start;
   double step;
@@ -22,7 +22,7 @@ typedef struct {
   int32_t has_last;
 } mx_linspace_params;
 
-/* a binary operator over a collapsed shape; strides count elements, the last are 0 or 1 */
+/* binary operator over a collapsed shape; strides count elements, the innermost are 0 or 1 */
 typedef struct {
   int32_t ndim;
   int64_t shape[32];

@@ -3,9 +3,9 @@
 #define MXCY_PARAMS_FUSED_GEN_H_
 #include <stdint.h>
 
-/* elementwise steps that run tile by tile, see leaf/fused/pointwise.cc: `code` tells the
- * instruction; dst, a and b are places, numbers come in pairs; an input that is repeated has
- * element (position / inner) % extent, others have extent 0 */
+/* fused elementwise steps that run tile by tile, see leaf/fused/pointwise.cc; code:
+ * instructions; dst, a, b: register indices; numbers: two per step; a repeated input has
+ * element (position / inner) % extent, other inputs have extent 0 */
 typedef struct {
   int32_t steps;
   int32_t registers;
@@ -18,8 +18,7 @@ typedef struct {
   int64_t inner[16];
 } mx_program_params;
 
-/* a dense layer with packed weights and what follows it: act(out + bias + sum), as
- * FUSED_CONV */
+/* dense layer with packed weights and epilogue: act(out + bias + sum), as FUSED_CONV */
 typedef struct {
   int64_t rows;
   int64_t hidden;
@@ -32,8 +31,8 @@ typedef struct {
   double beta;
 } mx_fused_dense_params;
 
-/* x * scale + shift over (outer, blocks, inner, block) with a pair for each of blocks x
- * block */
+/* x * scale + shift over (outer, blocks, inner, block), with one pair per channel, of which
+ * there are blocks x block */
 typedef struct {
   int64_t outer;
   int64_t blocks;

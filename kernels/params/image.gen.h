@@ -3,31 +3,32 @@
 #define MXCY_PARAMS_IMAGE_GEN_H_
 #include <stdint.h>
 
-/* the bounds between which a change of colours is drawn */
+/* range from which the factor of a colour change is drawn */
 typedef struct {
   double low;
   double high;
 } mx_image_factor_params;
 
-/* parts of the three main directions of colours; drawn where the deviation is not negative */
+/* weights of the three principal components of colour; drawn if the deviation is not
+ * negative */
 typedef struct {
   double alpha[3];
   double deviation;
 } mx_image_lighting_params;
 
-/* the greatest changes of brightness, contrast, saturation and hue; 0 leaves one out */
+/* largest changes of brightness, contrast, saturation and hue; 0 disables one */
 typedef struct {
   double most[4];
 } mx_image_jitter_params;
 
-/* the axis of an image that is reversed with a probability */
+/* axis along which an image is flipped with probability `p` */
 typedef struct {
   int32_t axis;
   double p;
 } mx_image_flip_params;
 
-/* planes of `source` extents brought to `target` ones by lines, or back if `transposed`;
- * `aligned`: the first and the last points meet, not the areas */
+/* planes resized bilinearly from `source` to `target` size, or the gradient if `transposed`;
+ * aligned: corner pixels are aligned by their centres */
 typedef struct {
   int64_t planes;
   int64_t source[2];
@@ -36,7 +37,7 @@ typedef struct {
   int32_t transposed;
 } mx_resample_params;
 
-/* images with their channels last, in another size */
+/* channels-last images resized from `source` to `target` size */
 typedef struct {
   int64_t batch;
   int64_t channels;
@@ -52,7 +53,7 @@ typedef struct {
   int64_t size;
 } mx_image_tensor_params;
 
-/* planes of `size` pixels, with the numbers of 1 or 3 channels in turn */
+/* planes of `size` pixels, normalised per channel (1 or 3) */
 typedef struct {
   int64_t planes;
   int64_t channels;
@@ -61,12 +62,12 @@ typedef struct {
   double std[3];
 } mx_image_normalize_params;
 
-/* images whose pixels become squares; `sum`: they are summed, not joined */
+/* nearest-neighbour upsampling; sum: inputs are summed instead of concatenated */
 typedef struct {
   int32_t sum;
 } mx_upsampling_params;
 
-/* images read at places between pixels; `affine`: matrices take the place of grids */
+/* bilinear sampling of images at a grid; affine: the grid is given as affine matrices */
 typedef struct {
   int64_t batch;
   int64_t channels;
@@ -75,8 +76,8 @@ typedef struct {
   int32_t affine;
 } mx_sampler_params;
 
-/* patches compared at displacements of up to `reach`, `radius` steps on each side; `row`:
- * the elements of a row with its margins, kept in `stride1` parts */
+/* patches compared at displacements of up to `reach`, `radius` steps on each side; row:
+ * number of elements of a padded row, which is stored as `stride1` interleaved parts */
 typedef struct {
   int64_t batch;
   int64_t channels;

@@ -3,8 +3,7 @@
 #define MXCY_PARAMS_INDEXING_GEN_H_
 #include <stdint.h>
 
-/* blocks of `inner` elements at positions along a dimension; data and index are input
- * numbers */
+/* blocks of `inner` elements at indices along a dimension; data, index: input indices */
 typedef struct {
   int64_t outer;
   int64_t extent;
@@ -14,7 +13,7 @@ typedef struct {
   int32_t index;
 } mx_take_params;
 
-/* one position along a dimension for each element of the other dimensions */
+/* one index along a dimension per element of the other dimensions */
 typedef struct {
   int64_t outer;
   int64_t extent;
@@ -23,14 +22,14 @@ typedef struct {
   int32_t mode;
 } mx_along_params;
 
-/* rows with one element switched on */
+/* rows with one element set to `on`, the others to `off` */
 typedef struct {
   int64_t depth;
   double on;
   double off;
 } mx_one_hot_params;
 
-/* blocks of `inner` elements at positions in the first `ndim` dimensions of `shape` */
+/* blocks of `inner` elements at indices into the first `ndim` dimensions of `shape` */
 typedef struct {
   int32_t ndim;
   int32_t data;
@@ -39,13 +38,14 @@ typedef struct {
   int64_t shape[32];
 } mx_gather_params;
 
-/* coordinates in an array of that shape; the first extent does not count */
+/* coordinates in an array of this shape; the first extent is ignored */
 typedef struct {
   int32_t ndim;
   int64_t shape[32];
 } mx_unravel_params;
 
-/* elements ordered along a dimension; values, indices and mask are output numbers or -1 */
+/* sorting along a dimension, or its `taken` first elements; values, indices, mask: output
+ * indices, -1 if absent */
 typedef struct {
   int64_t outer;
   int64_t extent;
@@ -57,7 +57,7 @@ typedef struct {
   int32_t mask;
 } mx_order_params;
 
-/* a batch of sequences with their steps along the dimension `axis`, 0 or 1 */
+/* batch of sequences whose steps are along dimension `axis`, 0 or 1 */
 typedef struct {
   int64_t steps;
   int64_t batch;
@@ -66,12 +66,12 @@ typedef struct {
   double value;
 } mx_sequence_params;
 
-/* a sorted sequence, before equal elements or behind */
+/* binary search; right: the position after equal elements instead of before */
 typedef struct {
   int32_t right;
 } mx_search_params;
 
-/* lines between points, and what stands before the first and behind the last */
+/* piecewise linear interpolation; left, right: values outside the range of the points */
 typedef struct {
   int32_t has_left;
   int32_t has_right;
@@ -79,7 +79,7 @@ typedef struct {
   double right;
 } mx_interp_params;
 
-/* running sums along a dimension */
+/* cumulative sum along a dimension */
 typedef struct {
   int64_t outer;
   int64_t extent;

@@ -3,10 +3,9 @@
 #define MXCY_PARAMS_INT8_GEN_H_
 #include <stdint.h>
 
-/* a convolution of 8-bit channels-last data and what follows it: act(scale[f] * sum +
- * bias[f] + other_scale * other), rounded; act: 0 none, 1 ReLU, 2 cut to 0 ... limit; the
- * types are those of data, output and the other array; `zero` of the data stands for 0,
- * which padding is */
+/* convolution of 8-bit channels-last data with epilogue: act(scale[f] * sum + bias[f] +
+ * other_scale * other), rounded; act: 0 none, 1 ReLU, 2 clip to [0, limit]; types: those of
+ * data, output and `other`; zero: zero point of the data, also the padding value */
 typedef struct {
   int64_t batch;
   int64_t groups;
@@ -29,7 +28,7 @@ typedef struct {
   double other_scale;
 } mx_int8_conv_params;
 
-/* a dense layer of 8-bit data and what follows it, as INT8_CONV */
+/* dense layer of 8-bit data with epilogue, as INT8_CONV */
 typedef struct {
   int64_t rows;
   int64_t hidden;

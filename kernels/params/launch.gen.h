@@ -3,10 +3,10 @@
 #define MXCY_PARAMS_LAUNCH_GEN_H_
 #include <stdint.h>
 
-/* up to 4 launches on a device, one after the other; each has a function, perhaps another
- * one for addresses that are multiples of 16, and `arguments` out of the lists, from `first`
- * on: `kind` as in launch.cc, `index` an operand's number or a whole number or a place in
- * `value`; `mutated`: bits of the inputs that are written, the last bit for all from 63 on */
+/* up to 4 consecutive launches on a device; function: its handle, wide: that of a variant
+ * for addresses aligned to 16 bytes; arguments: how many of the lists' entries, from `first`
+ * on, where kind is as in launch.cc and index is an operand's index, an integer, or an index
+ * into `value`; mutated: bit mask of written inputs, whose last bit covers all from 63 on */
 typedef struct {
   int32_t device;
   int32_t count;
@@ -23,10 +23,9 @@ typedef struct {
   double value[200];
 } mx_launch_params;
 
-/* out = alpha * op(lhs) op(rhs) + beta * in[2], `batch` times, by cuBLAS; `type`, `compute`
- * and `scalar` are its numbers of the type of elements (of `bytes`), of how it adds up, and
- * of the type of alpha and beta; `fill`: a kernel that makes rows of in[2] with a grid,
- * before */
+/* out = alpha * op(lhs) op(rhs) + beta * in[2], `batch` times, by cuBLAS; type, compute,
+ * scalar: cuBLAS's enumerators of the dtype (of `bytes` bytes), the accumulation, and alpha
+ * and beta; fill: kernel that first copies in[2] to all rows, with its grid */
 typedef struct {
   int32_t device;
   int32_t type;
@@ -45,9 +44,8 @@ typedef struct {
   double beta;
 } mx_blas_params;
 
-/* a convolution, or one of its transposes, by a `plan` of cuDNN; `bias`: a kernel with a
- * grid that adds in[2] to the `count` elements of the result, one for each of `channels`,
- * which have `inner` elements */
+/* convolution or one of its gradients by a `plan` of cuDNN; bias: kernel, with its grid,
+ * that adds in[2] to the `count` elements of the result, per channel of `inner` elements */
 typedef struct {
   int32_t device;
   int32_t grid;
@@ -58,10 +56,10 @@ typedef struct {
   int64_t inner;
 } mx_conv_plan_params;
 
-/* what recurrent layers run on a device, behind the struct rnn: `type`, `compute` and
- * `scalar` as in blas; kernels for a product (0: cuBLAS), a step of a cell, sums of columns,
- * a mask of dropout, its counter, products of elements, and with a projection hidden states;
- * the bytes of the workspace where arrays begin */
+/* recurrent layers on a device, after the struct rnn; type, compute, scalar: as in blas;
+ * kernels for products (0: cuBLAS), steps of cells, sums of columns, dropout masks and their
+ * counter, elementwise products and, with projection, hidden states; the others are byte
+ * offsets into the workspace of `bytes` bytes */
 typedef struct {
   int32_t device;
   int32_t type;

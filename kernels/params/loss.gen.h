@@ -3,7 +3,7 @@
 #define MXCY_PARAMS_LOSS_GEN_H_
 #include <stdint.h>
 
-/* the loss of alignments; lengths are input numbers or -1 */
+/* CTC loss; data_lengths, label_lengths: input indices, -1 if absent */
 typedef struct {
   int64_t steps;
   int64_t batch;
@@ -15,8 +15,9 @@ typedef struct {
   int32_t label_lengths;
 } mx_ctc_params;
 
-/* the gradient of SoftmaxOutput over (rows, classes, inner) with one label per row and inner
- * position, or with probabilities; `valid` divides by the number of labels not ignored */
+/* gradient of SoftmaxOutput over (rows, classes, inner), with a label per row and inner
+ * position, or with probabilities; valid: divide by the number of labels that are not
+ * ignored */
 typedef struct {
   int64_t rows;
   int64_t classes;
@@ -30,7 +31,7 @@ typedef struct {
   double scale;
 } mx_softmax_output_params;
 
-/* the gradient of SVMOutput over rows of scores with a label each */
+/* gradient of SVMOutput over rows of scores with one label each */
 typedef struct {
   int64_t rows;
   int64_t classes;

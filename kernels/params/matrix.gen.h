@@ -15,9 +15,9 @@ typedef struct {
   double beta;
 } mx_gemm_params;
 
-/* out = scale * op(lhs) op(rhs) for `outer` times `inner` matrices: matrix (i, j) of operand
- * o (lhs, rhs, out) starts at offset[o] + i outer_step[o] + j inner_step[o], its rows are
- * row[o] apart; `lhs`, `rhs`: numbers of the inputs; the rest of the output is in[2] if
+/* out = scale * op(lhs) op(rhs) for `outer` x `inner` matrices: matrix (i, j) of operand o
+ * (lhs, rhs, out) starts at offset[o] + i outer_step[o] + j inner_step[o] and has a row
+ * stride of row[o]; lhs, rhs: input indices; other elements of the output are in[2] if
  * `base`, zero if `clear` */
 typedef struct {
   int64_t outer;
@@ -45,8 +45,7 @@ typedef struct {
   int64_t columns;
 } mx_matrices_params;
 
-/* `batch` systems with triangular matrices of n x n, and m right sides; or the matrices
- * alone */
+/* `batch` triangular n x n systems with m right-hand sides, or the matrices alone */
 typedef struct {
   int64_t batch;
   int64_t n;
@@ -64,7 +63,7 @@ typedef struct {
   int64_t depth;
 } mx_fully_connected_params;
 
-/* a matrix, and the one that each of its elements multiplies */
+/* Kronecker product of a matrix with blocks */
 typedef struct {
   int64_t rows;
   int64_t columns;

@@ -3,7 +3,7 @@
 #define MXCY_PARAMS_NORM_GEN_H_
 #include <stdint.h>
 
-/* batch normalisation of (outer, channels, inner) arrays; momentum serves the gradient only */
+/* batch normalisation of (outer, channels, inner) arrays; momentum: for the gradient only */
 typedef struct {
   int64_t outer;
   int64_t channels;
@@ -14,7 +14,7 @@ typedef struct {
   int32_t batch_stats;
 } mx_batch_norm_params;
 
-/* normalisation of rows; element i of the array has gamma number i / block % count */
+/* normalisation of rows; element i of the array has gamma index i / block % count */
 typedef struct {
   int64_t rows;
   int64_t length;
@@ -23,7 +23,7 @@ typedef struct {
   double eps;
 } mx_row_norm_params;
 
-/* division by the length of lines */
+/* division by the L2 norm along a dimension */
 typedef struct {
   int64_t outer;
   int64_t extent;
@@ -31,7 +31,7 @@ typedef struct {
   double eps;
 } mx_l2_normalize_params;
 
-/* division by a power of the energy of `nsize` neighbouring channels */
+/* local response normalisation across `nsize` neighbouring channels */
 typedef struct {
   int64_t outer;
   int64_t channels;
@@ -42,7 +42,7 @@ typedef struct {
   double knorm;
 } mx_lrn_params;
 
-/* the statistics of a batch normalisation, and weights (groups, outer, channels, inner) */
+/* folding of batch normalisation into weights (groups, outer, channels, inner) */
 typedef struct {
   int64_t groups;
   int64_t outer;

@@ -3,7 +3,7 @@
 #define MXCY_PARAMS_OPTIMIZER_GEN_H_
 #include <stdint.h>
 
-/* one step of gradient descent */
+/* step of gradient descent */
 typedef struct {
   double lr;
   double wd;
@@ -11,7 +11,7 @@ typedef struct {
   double clip_gradient;
 } mx_sgd_params;
 
-/* one step with momentum */
+/* step of gradient descent with momentum */
 typedef struct {
   double momentum;
   double lr;
@@ -20,7 +20,7 @@ typedef struct {
   double clip_gradient;
 } mx_sgd_mom_params;
 
-/* one step of Adam */
+/* step of Adam */
 typedef struct {
   double beta1;
   double beta2;
@@ -31,7 +31,7 @@ typedef struct {
   double clip_gradient;
 } mx_adam_params;
 
-/* one step of RMSProp */
+/* step of RMSProp */
 typedef struct {
   double gamma1;
   double epsilon;
@@ -42,7 +42,7 @@ typedef struct {
   double clip_gradient;
 } mx_rmsprop_params;
 
-/* one step along signs */
+/* step of Signum, along the sign of the momentum */
 typedef struct {
   double momentum;
   double wd_lh;
@@ -52,7 +52,7 @@ typedef struct {
   double clip_gradient;
 } mx_signum_params;
 
-/* one step of centred RMSProp */
+/* step of centred RMSProp */
 typedef struct {
   double gamma1;
   double gamma2;
@@ -64,7 +64,7 @@ typedef struct {
   double clip_gradient;
 } mx_rmspropalex_params;
 
-/* one step behind the regularised leader */
+/* step of FTRL, follow the regularized leader */
 typedef struct {
   double lamda1;
   double beta;
@@ -74,7 +74,7 @@ typedef struct {
   double clip_gradient;
 } mx_ftrl_params;
 
-/* one step behind the moving leader */
+/* step of FTML, follow the moving leader */
 typedef struct {
   double lr;
   double beta1;
@@ -86,7 +86,7 @@ typedef struct {
   double clip_grad;
 } mx_ftml_params;
 
-/* one step of AdaGrad */
+/* step of AdaGrad */
 typedef struct {
   double epsilon;
   double lr;
@@ -95,7 +95,7 @@ typedef struct {
   double clip_gradient;
 } mx_adagrad_params;
 
-/* one step of AdamW or AdaBelief */
+/* step of AdamW or AdaBelief */
 typedef struct {
   double lr;
   double beta1;
@@ -106,8 +106,8 @@ typedef struct {
   double clip_gradient;
 } mx_adamw_params;
 
-/* one step for weights whose inputs come in turns of `per`; the rates of up to 60 of them,
- * or, when preloaded, those in two arrays at the end */
+/* step for several weights, with `per` inputs each; rates of up to 60 weights or, if
+ * preloaded, in the last two inputs */
 typedef struct {
   int32_t weights;
   int32_t per;
@@ -119,8 +119,8 @@ typedef struct {
   double wds[60];
 } mx_multi_sgd_params;
 
-/* one step of AdamW or AdaBelief for weights whose inputs come in turns of `per`, with the
- * rates of up to 60 of them */
+/* step of AdamW or AdaBelief for several weights, with `per` inputs each and rates of up to
+ * 60 weights */
 typedef struct {
   int32_t weights;
   int32_t per;
@@ -133,7 +133,7 @@ typedef struct {
   double etas[60];
 } mx_multi_adamw_params;
 
-/* the direction of a step of LAMB */
+/* direction of a LAMB step */
 typedef struct {
   double beta1;
   double beta2;
@@ -145,15 +145,15 @@ typedef struct {
   double clip_gradient;
 } mx_lamb_params;
 
-/* a step of LAMB along its direction; negative bounds are none */
+/* LAMB step along its direction; negative bounds are disabled */
 typedef struct {
   double lr;
   double lower_bound;
   double upper_bound;
 } mx_lamb_step_params;
 
-/* one step of LAMB or LANS for weights whose inputs come in turns of `per`, with the rates
- * and counts of up to 60 of them; negative bounds are none */
+/* step of LAMB or LANS for several weights, with `per` inputs each and rates and counts of
+ * up to 60 weights; negative bounds are disabled */
 typedef struct {
   int32_t weights;
   int32_t per;
@@ -170,8 +170,8 @@ typedef struct {
   double step_count[60];
 } mx_multi_lamb_params;
 
-/* one step of an optimizer for all weights, whose inputs come in turns of `per`; the last
- * input has a row of rates, one of decays, and perhaps one of etas */
+/* step of an optimizer for all weights, with `per` inputs each; the last input has a row of
+ * learning rates, one of weight decays and, for some, one of etas */
 typedef struct {
   int32_t weights;
   int32_t per;

@@ -3,8 +3,8 @@
 #define MXCY_PARAMS_POOLING_GEN_H_
 #include <stdint.h>
 
-/* windows over three spatial dimensions between `outer` planes and `inner` channels; kind: 0
- * max, 1 average, 2 sum, 3 and 4 the 2- and 3-norm */
+/* pooling over three spatial dimensions between `outer` planes and `inner` channels; kind: 0
+ * max, 1 average, 2 sum, 3 L2 norm, 4 L3 norm */
 typedef struct {
   int32_t kind;
   int32_t count_pad;

@@ -3,33 +3,34 @@
 #define MXCY_PARAMS_QUANTIZATION_GEN_H_
 #include <stdint.h>
 
-/* the range of a result, where it is given */
+/* calibrated range of the result, if `given` */
 typedef struct {
   int32_t given;
   double low;
   double high;
 } mx_calibrated_params;
 
-/* what a step of 8-bit numbers stands for, and the number that stands for 0 */
+/* scale and zero point of 8-bit values */
 typedef struct {
   double step;
   int32_t zero;
 } mx_linear_params;
 
-/* a sum of two arrays of 8-bit numbers: lhs * a + rhs * b + offset, rounded */
+/* sum of two 8-bit arrays: lhs * a + rhs * b + offset, rounded */
 typedef struct {
   double lhs;
   double rhs;
   double offset;
 } mx_linear_sum_params;
 
-/* 8-bit numbers of another step: x * factor + offset, rounded */
+/* requantization of 8-bit values: x * factor + offset, rounded */
 typedef struct {
   double factor;
   double offset;
 } mx_linear_map_params;
 
-/* means over the positions of 8-bit (outer, positions, channels) arrays, as in linear_map */
+/* means over the positions of 8-bit (outer, positions, channels) arrays, requantized as in
+ * linear_map */
 typedef struct {
   int64_t outer;
   int64_t positions;
@@ -38,7 +39,7 @@ typedef struct {
   double offset;
 } mx_linear_mean_params;
 
-/* batch normalisation of 8-bit (outer, channels, inner) arrays into a given range */
+/* batch normalisation of 8-bit (outer, channels, inner) arrays, quantized to a given range */
 typedef struct {
   int64_t outer;
   int64_t channels;

@@ -49,40 +49,41 @@ typedef struct {
   double alpha;
 } mx_random_generalized_negative_binomial_params;
 
-/* the two parameters of samples of mx.np.random; bits of `arrays` tell which are inputs
- * instead */
+/* two parameters of a distribution of mx.np.random; arrays: bit mask of those that are
+ * inputs instead */
 typedef struct {
   double first;
   double second;
   int32_t arrays;
 } mx_numpy_random_params;
 
-/* how many numbers there are, whether one may come twice, and the words to pass over */
+/* size of the population, whether to draw with replacement, and how many random words to
+ * skip */
 typedef struct {
   int64_t n;
   int32_t replace;
   int64_t spare;
 } mx_numpy_choice_params;
 
-/* the bounds of uniform integers */
+/* bounds of uniform integers */
 typedef struct {
   int64_t low;
   int64_t high;
 } mx_randint_params;
 
-/* the probability of a zero; 0 copies */
+/* probability of a zero; 0 copies */
 typedef struct {
   double p;
 } mx_dropout_params;
 
-/* probability densities of `length` samples for each of some distributions */
+/* probability densities of `length` samples per distribution */
 typedef struct {
   int64_t distributions;
   int64_t length;
   int32_t is_log;
 } mx_density_params;
 
-/* sequences of up to `steps` events with marks */
+/* Hawkes processes: sequences of up to `steps` events with marks of `kinds` types */
 typedef struct {
   int64_t rows;
   int64_t kinds;

@@ -3,26 +3,26 @@
 #define MXCY_PARAMS_REDUCE_GEN_H_
 #include <stdint.h>
 
-/* a reduction over a collapsed shape, whose dimensions are kept and reduced in turn */
+/* reduction over a collapsed shape, whose dimensions are kept and reduced alternately */
 typedef struct {
   int32_t ndim;
   int32_t first_reduced;
   int64_t shape[32];
 } mx_reduce_params;
 
-/* the position of an extreme element along a dimension */
+/* index of an extreme element along a dimension */
 typedef struct {
   int64_t outer;
   int64_t extent;
   int64_t inner;
 } mx_arg_params;
 
-/* init starts afresh, else the output's value counts */
+/* whether all elements are finite; without `init`, and-ed with the output's value */
 typedef struct {
   int32_t init;
 } mx_all_finite_params;
 
-/* a variance along a dimension, of which `ddof` elements do not count in the divisor */
+/* variance along a dimension; ddof: subtracted from the divisor */
 typedef struct {
   int64_t outer;
   int64_t extent;
@@ -30,8 +30,8 @@ typedef struct {
   double ddof;
 } mx_spread_params;
 
-/* percentiles of rows; mode: 0 between two elements, 1 the lower, 2 the higher one, 3 in the
- * middle, 4 the nearest; without a second input `percent` tells which */
+/* percentiles of rows; mode: 0 linear, 1 lower, 2 higher, 3 midpoint, 4 nearest; percent:
+ * used without a second input */
 typedef struct {
   int64_t outer;
   int64_t extent;

@@ -3,9 +3,8 @@
 #define MXCY_PARAMS_SHAPE_GEN_H_
 #include <stdint.h>
 
-/* margins before and after the dimensions of an array; reflect: 0 repeats the nearest
- * element, 1 mirrors at it, 2 behind it, 3 goes round to the other end, where `after` may be
- * negative */
+/* padding before and after each dimension; reflect: 0 edge, 1 reflect, 2 symmetric, 3 wrap,
+ * where `after` may be negative */
 typedef struct {
   int32_t ndim;
   int32_t reflect;
@@ -14,7 +13,7 @@ typedef struct {
   int64_t after[5];
 } mx_pad_params;
 
-/* loops over two strided sides; source is an input's index, or -1 for the scalar */
+/* strided copy between two sides; source: input index, or -1 for the scalar */
 typedef struct {
   int32_t ndim;
   int32_t before;
@@ -27,12 +26,12 @@ typedef struct {
   double scalar;
 } mx_copy_params;
 
-/* arrays side by side along a dimension: each is `rows` blocks, one after the other */
+/* concatenation along a dimension: each array is `rows` contiguous blocks */
 typedef struct {
   int64_t rows;
 } mx_blocks_params;
 
-/* elements that move along a dimension by 0 <= shift < extent, round its end */
+/* cyclic shift along a dimension, 0 <= shift < extent */
 typedef struct {
   int64_t outer;
   int64_t extent;
@@ -40,7 +39,7 @@ typedef struct {
   int64_t shift;
 } mx_roll_params;
 
-/* so many matrices, cut along diagonal k */
+/* `outer` matrices cut along diagonal k */
 typedef struct {
   int64_t outer;
   int64_t rows;

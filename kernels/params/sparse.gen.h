@@ -3,18 +3,18 @@
 #define MXCY_PARAMS_SPARSE_GEN_H_
 #include <stdint.h>
 
-/* a csr array of so many columns, or its transpose */
+/* csr array with this number of columns, or its transpose */
 typedef struct {
   int64_t columns;
   int32_t transposed;
 } mx_csr_params;
 
-/* an operation, numbered as in merge.cc */
+/* elementwise operation on two csr arrays, numbered as in merge.cc */
 typedef struct {
   int32_t operation;
 } mx_csr_merge_params;
 
-/* ids from 0 to extent - 1; others are clipped or refused */
+/* ids in [0, extent); others are clipped or raise an error */
 typedef struct {
   int64_t extent;
   int32_t clips;

@@ -21,7 +21,7 @@ void draw_mask(Mt19937& e, T* mask, int64_t n, float keep) {
               [=](Real<T> u) { return (T)((float)((float)u <= keep) * scale); });
 }
 
-// out = data * mask, with the mask broadcast along axes of extent 1.
+// out = data * mask, with the mask broadcast along axes of size 1.
 template <class T>
 void multiply(const mx_tensor& data, const mx_tensor& mask, T* out, int threads) {
   // Trailing axes are merged into one run that shares one scale or has one scale per element.

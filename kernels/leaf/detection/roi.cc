@@ -128,7 +128,7 @@ int roi_pooling(const mx_call* call) {
                   data<T>(call->out[0]) + r * size, places);
     }
   });
-  return ok ? 0 : mx_fail("ROIPooling: rois: image index out of range");
+  return ok ? 0 : mx_fail("rois: image index out of range");
 }
 
 template <class T>

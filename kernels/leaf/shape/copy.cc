@@ -18,7 +18,7 @@ struct Loops {
   int n = 0;
   int64_t extent[MX_MAX_DIM], dst[MX_MAX_DIM], src[MX_MAX_DIM];
 
-  // Drops dimensions of extent 1 and merges neighbours with a common stride.
+  // Drops dimensions of size 1 and merges neighbours with a common stride.
   Loops(const mx_tensor& to, const mx_tensor& from) {
     int64_t dense_to = 1, dense_from = 1;
     for (int d = to.ndim - 1; d >= 0; --d) {

@@ -2,8 +2,7 @@
 from libc.stdint cimport int32_t, int64_t
 
 cdef extern from "params/indexing.gen.h" nogil:
-    # blocks of `inner` elements at positions along a dimension; data and index are input
-    # numbers
+    # blocks of `inner` elements at indices along a dimension; data, index: input indices
     ctypedef struct mx_take_params:
         int64_t outer
         int64_t extent
@@ -11,30 +10,31 @@ cdef extern from "params/indexing.gen.h" nogil:
         int32_t mode
         int32_t data
         int32_t index
-    # one position along a dimension for each element of the other dimensions
+    # one index along a dimension per element of the other dimensions
     ctypedef struct mx_along_params:
         int64_t outer
         int64_t extent
         int64_t inner
         int64_t taken
         int32_t mode
-    # rows with one element switched on
+    # rows with one element set to `on`, the others to `off`
     ctypedef struct mx_one_hot_params:
         int64_t depth
         double on
         double off
-    # blocks of `inner` elements at positions in the first `ndim` dimensions of `shape`
+    # blocks of `inner` elements at indices into the first `ndim` dimensions of `shape`
     ctypedef struct mx_gather_params:
         int32_t ndim
         int32_t data
         int32_t index
         int64_t inner
         int64_t shape[32]
-    # coordinates in an array of that shape; the first extent does not count
+    # coordinates in an array of this shape; the first extent is ignored
     ctypedef struct mx_unravel_params:
         int32_t ndim
         int64_t shape[32]
-    # elements ordered along a dimension; values, indices and mask are output numbers or -1
+    # sorting along a dimension, or its `taken` first elements; values, indices, mask: output
+    # indices, -1 if absent
     ctypedef struct mx_order_params:
         int64_t outer
         int64_t extent
@@ -44,23 +44,23 @@ cdef extern from "params/indexing.gen.h" nogil:
         int32_t values
         int32_t indices
         int32_t mask
-    # a batch of sequences with their steps along the dimension `axis`, 0 or 1
+    # batch of sequences whose steps are along dimension `axis`, 0 or 1
     ctypedef struct mx_sequence_params:
         int64_t steps
         int64_t batch
         int64_t inner
         int32_t axis
         double value
-    # a sorted sequence, before equal elements or behind
+    # binary search; right: the position after equal elements instead of before
     ctypedef struct mx_search_params:
         int32_t right
-    # lines between points, and what stands before the first and behind the last
+    # piecewise linear interpolation; left, right: values outside the range of the points
     ctypedef struct mx_interp_params:
         int32_t has_left
         int32_t has_right
         double left
         double right
-    # running sums along a dimension
+    # cumulative sum along a dimension
     ctypedef struct mx_scan_params:
         int64_t outer
         int64_t extent

@@ -12,21 +12,21 @@ _CONV = {
 }
 CONV = _struct(
     "conv",
-    "a convolution over three spatial dimensions (missing ones are 1); channels are per group",
+    "convolution over three spatial dimensions (missing ones are 1); channels are per group",
     **_CONV,
 )
 FUSED_CONV = _struct(
     "fused_conv",
-    "a convolution with packed weights and what follows it: act(conv + bias + sum), see "
-    "ops/fused/layer.py. `in_block` and `out_block`: 0 for (N, C, spatial...), else that many "
-    "channels are innermost; `before`: 1, the data is scaled and shifted first, 2, and goes "
-    "through a ReLU; `tile` is an algorithm's own parameter",
+    "convolution with packed weights and epilogue: act(conv + bias + sum), see "
+    "ops/fused/layer.py; in_block, out_block: 0 for (N, C, spatial...), else the number of "
+    "innermost channels; before: 1 scales and shifts the data first, 2 also applies a ReLU; tile:"
+    " parameter of the algorithm",
     **_CONV, in_block="i32", out_block="i32", before="i32", bias="i32", sum="i32", act="i32",
     tile="i32", alpha="f64", beta="f64",
 )
 DEFORMABLE = _struct(
     "deformable",
-    "a convolution whose taps move: `groups` of channels that mix, `moved` ones that move together",
+    "deformable convolution; `moved`: number of offset groups, whose channels share offsets",
     batch="i64", groups="i64", moved="i64", channels="i64", filters="i64", source="i64[2]",
     target="i64[2]", kernel="i64[2]", stride="i64[2]", dilate="i64[2]", pad="i64[2]",
     modulated="i32",

@@ -8,20 +8,21 @@ _struct = partial(Params, "fused")
 
 PROGRAM = _struct(
     "program",
-    "elementwise steps that run tile by tile, see leaf/fused/pointwise.cc: `code` tells the "
-    "instruction; dst, a and b are places, numbers come in pairs; an input that is repeated has "
-    "element (position / inner) % extent, others have extent 0",
+    "fused elementwise steps that run tile by tile, see leaf/fused/pointwise.cc; code: "
+    "instructions; dst, a, b: register indices; numbers: two per step; a repeated input has "
+    "element (position / inner) % extent, other inputs have extent 0",
     steps="i32", registers="i32", code="i32[64]", dst="i32[64]", a="i32[64]", b="i32[64]",
     numbers="f64[128]", extent="i64[16]", inner="i64[16]",
 )
 FUSED_DENSE = _struct(
     "fused_dense",
-    "a dense layer with packed weights and what follows it: act(out + bias + sum), as FUSED_CONV",
+    "dense layer with packed weights and epilogue: act(out + bias + sum), as FUSED_CONV",
     rows="i64", hidden="i64", depth="i64", bias="i32", sum="i32", act="i32", tile="i32",
     alpha="f64", beta="f64",
 )
 SCALE_SHIFT = _struct(
     "scale_shift",
-    "x * scale + shift over (outer, blocks, inner, block) with a pair for each of blocks x block",
+    "x * scale + shift over (outer, blocks, inner, block), with one pair per channel, of which "
+    "there are blocks x block",
     outer="i64", blocks="i64", inner="i64", block="i64", relu="i32",
 )

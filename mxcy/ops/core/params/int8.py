@@ -1,4 +1,4 @@
-"""Structs of convolutions and dense layers of 8-bit numbers: ``kernels/params/int8.gen.h``."""
+"""Structs of 8-bit convolutions and dense layers: ``kernels/params/int8.gen.h``."""
 
 from functools import partial
 
@@ -14,12 +14,12 @@ _INT8 = {
 }
 INT8_CONV = _struct(
     "int8_conv",
-    "a convolution of 8-bit channels-last data and what follows it: act(scale[f] * sum + bias[f] + "
-    "other_scale * other), rounded; act: 0 none, 1 ReLU, 2 cut to 0 ... limit; the types are those "
-    "of data, output and the other array; `zero` of the data stands for 0, which padding is",
+    "convolution of 8-bit channels-last data with epilogue: act(scale[f] * sum + bias[f] + "
+    "other_scale * other), rounded; act: 0 none, 1 ReLU, 2 clip to [0, limit]; types: those of "
+    "data, output and `other`; zero: zero point of the data, also the padding value",
     **_CONV, **_INT8,
 )
 INT8_DENSE = _struct(
-    "int8_dense", "a dense layer of 8-bit data and what follows it, as INT8_CONV",
+    "int8_dense", "dense layer of 8-bit data with epilogue, as INT8_CONV",
     rows="i64", hidden="i64", depth="i64", **_INT8,
 )

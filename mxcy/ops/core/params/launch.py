@@ -10,10 +10,10 @@ _struct = partial(Params, "launch")
 
 LAUNCH = _struct(
     "launch",
-    "up to 4 launches on a device, one after the other; each has a function, perhaps another one "
-    "for addresses that are multiples of 16, and `arguments` out of the lists, from `first` on: "
-    "`kind` as in launch.cc, `index` an operand's number or a whole number or a place in `value`; "
-    "`mutated`: bits of the inputs that are written, the last bit for all from 63 on",
+    "up to 4 consecutive launches on a device; function: its handle, wide: that of a variant for "
+    "addresses aligned to 16 bytes; arguments: how many of the lists' entries, from `first` on, "
+    "where kind is as in launch.cc and index is an operand's index, an integer, or an index into "
+    "`value`; mutated: bit mask of written inputs, whose last bit covers all from 63 on",
     device="i32", count="i32", mutated="i64", function="i64[4]", wide="i64[4]", grid="i64[12]",
     block="i32[4]", shared="i32[4]", first="i32[4]", arguments="i32[4]", kind="i32[64]",
     index="i64[64]", value="f64[200]",
@@ -21,9 +21,9 @@ LAUNCH = _struct(
 
 BLAS = _struct(
     "blas",
-    "out = alpha * op(lhs) op(rhs) + beta * in[2], `batch` times, by cuBLAS; `type`, `compute` and "
-    "`scalar` are its numbers of the type of elements (of `bytes`), of how it adds up, and of the "
-    "type of alpha and beta; `fill`: a kernel that makes rows of in[2] with a grid, before",
+    "out = alpha * op(lhs) op(rhs) + beta * in[2], `batch` times, by cuBLAS; type, compute, "
+    "scalar: cuBLAS's enumerators of the dtype (of `bytes` bytes), the accumulation, and alpha "
+    "and beta; fill: kernel that first copies in[2] to all rows, with its grid",
     device="i32", type="i32", compute="i32", scalar="i32", bytes="i32", transpose_a="i32",
     transpose_b="i32", grid="i32", batch="i64", m="i64", n="i64", k="i64", fill="i64", alpha="f64",
     beta="f64",
@@ -31,18 +31,17 @@ BLAS = _struct(
 
 CONV_PLAN = _struct(
     "conv_plan",
-    "a convolution, or one of its transposes, by a `plan` of cuDNN; `bias`: a kernel with a grid "
-    "that adds in[2] to the `count` elements of the result, one for each of `channels`, which "
-    "have `inner` elements",
+    "convolution or one of its gradients by a `plan` of cuDNN; bias: kernel, with its grid, that "
+    "adds in[2] to the `count` elements of the result, per channel of `inner` elements",
     device="i32", grid="i32", plan="i64", bias="i64", count="i64", channels="i64", inner="i64",
 )  # fmt: skip
 
 RNN_PLAN = _struct(
     "rnn_plan",
-    "what recurrent layers run on a device, behind the struct rnn: `type`, `compute` and `scalar` "
-    "as in blas; kernels for a product (0: cuBLAS), a step of a cell, sums of columns, a mask of "
-    "dropout, its counter, products of elements, and with a projection hidden states; the bytes of "
-    "the workspace where arrays begin",
+    "recurrent layers on a device, after the struct rnn; type, compute, scalar: as in blas; "
+    "kernels for products (0: cuBLAS), steps of cells, sums of columns, dropout masks and their "
+    "counter, elementwise products and, with projection, hidden states; the others are byte "
+    "offsets into the workspace of `bytes` bytes",
     device="i32", type="i32", compute="i32", scalar="i32", bytes="i64", product="i64", cell="i64",
     sums="i64", drop="i64", counted="i64", scale="i64", states="i64", own="i64", saved="i64",
     below="i64", then="i64", d_gates="i64", d_own="i64", d_below="i64", d_above="i64", raw="i64",

@@ -1,4 +1,4 @@
-"""Structs of products and factors of matrices: ``kernels/params/matrix.gen.h``."""
+"""Structs of matrix products and factorizations: ``kernels/params/matrix.gen.h``."""
 
 from functools import partial
 
@@ -13,9 +13,9 @@ GEMM = _struct(
 )
 STRIDED_DOT = _struct(
     "strided_dot",
-    "out = scale * op(lhs) op(rhs) for `outer` times `inner` matrices: matrix (i, j) of operand o "
-    "(lhs, rhs, out) starts at offset[o] + i outer_step[o] + j inner_step[o], its rows are row[o] "
-    "apart; `lhs`, `rhs`: numbers of the inputs; the rest of the output is in[2] if `base`, zero "
+    "out = scale * op(lhs) op(rhs) for `outer` x `inner` matrices: matrix (i, j) of operand o "
+    "(lhs, rhs, out) starts at offset[o] + i outer_step[o] + j inner_step[o] and has a row stride"
+    " of row[o]; lhs, rhs: input indices; other elements of the output are in[2] if `base`, zero "
     "if `clear`",
     outer="i64", inner="i64", m="i64", n="i64", k="i64", offset="i64[3]", outer_step="i64[3]",
     inner_step="i64[3]", row="i64[3]", scale="f64", lhs="i32", rhs="i32", transpose_lhs="i32",
@@ -27,7 +27,7 @@ MATRICES = _struct(
 )
 TRIANGULAR = _struct(
     "triangular",
-    "`batch` systems with triangular matrices of n x n, and m right sides; or the matrices alone",
+    "`batch` triangular n x n systems with m right-hand sides, or the matrices alone",
     batch="i64", n="i64", m="i64", transpose="i32", rightside="i32", lower="i32", alpha="f64",
 )
 FULLY_CONNECTED = _struct(
@@ -35,6 +35,6 @@ FULLY_CONNECTED = _struct(
     rows="i64", hidden="i64", depth="i64",
 )
 KRON = _struct(
-    "kron", "a matrix, and the one that each of its elements multiplies",
+    "kron", "Kronecker product of a matrix with blocks",
     rows="i64", columns="i64", block_rows="i64", block_columns="i64",
 )

@@ -8,23 +8,23 @@ _struct = partial(Params, "norm")
 
 BATCH_NORM = _struct(
     "batch_norm",
-    "batch normalisation of (outer, channels, inner) arrays; momentum serves the gradient only",
+    "batch normalisation of (outer, channels, inner) arrays; momentum: for the gradient only",
     outer="i64", channels="i64", inner="i64", eps="f64", momentum="f64", fix_gamma="i32",
     batch_stats="i32",
 )
 ROW_NORM = _struct(
-    "row_norm", "normalisation of rows; element i of the array has gamma number i / block % count",
+    "row_norm", "normalisation of rows; element i of the array has gamma index i / block % count",
     rows="i64", length="i64", block="i64", count="i64", eps="f64",
 )
 L2_NORMALIZE = _struct(
-    "l2_normalize", "division by the length of lines",
+    "l2_normalize", "division by the L2 norm along a dimension",
     outer="i64", extent="i64", inner="i64", eps="f64",
 )
 LRN = _struct(
-    "lrn", "division by a power of the energy of `nsize` neighbouring channels",
+    "lrn", "local response normalisation across `nsize` neighbouring channels",
     outer="i64", channels="i64", inner="i64", nsize="i64", alpha="f64", beta="f64", knorm="f64",
 )
 FOLD = _struct(
-    "fold", "the statistics of a batch normalisation, and weights (groups, outer, channels, inner)",
+    "fold", "folding of batch normalisation into weights (groups, outer, channels, inner)",
     groups="i64", outer="i64", channels="i64", inner="i64", eps="f64", fix_gamma="i32",
 )

@@ -8,8 +8,8 @@ _struct = partial(Params, "pooling")
 
 POOL = _struct(
     "pool",
-    "windows over three spatial dimensions between `outer` planes and `inner` channels; kind: 0 "
-    "max, 1 average, 2 sum, 3 and 4 the 2- and 3-norm",
+    "pooling over three spatial dimensions between `outer` planes and `inner` channels; kind: 0 "
+    "max, 1 average, 2 sum, 3 L2 norm, 4 L3 norm",
     kind="i32", count_pad="i32", outer="i64", inner="i64", source="i64[3]", target="i64[3]",
     kernel="i64[3]", stride="i64[3]", pad="i64[3]",
 )

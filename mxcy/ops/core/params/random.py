@@ -26,21 +26,22 @@ RANDOM = {
 }
 NUMPY_RANDOM = _struct(
     "numpy_random",
-    "the two parameters of samples of mx.np.random; bits of `arrays` tell which are inputs instead",
+    "two parameters of a distribution of mx.np.random; arrays: bit mask of those that are inputs "
+    "instead",
     first="f64", second="f64", arrays="i32",
 )
 NUMPY_CHOICE = _struct(
     "numpy_choice",
-    "how many numbers there are, whether one may come twice, and the words to pass over",
+    "size of the population, whether to draw with replacement, and how many random words to skip",
     n="i64", replace="i32", spare="i64",
 )
-RANDINT = _struct("randint", "the bounds of uniform integers", low="i64", high="i64")
-DROPOUT = _struct("dropout", "the probability of a zero; 0 copies", p="f64")
+RANDINT = _struct("randint", "bounds of uniform integers", low="i64", high="i64")
+DROPOUT = _struct("dropout", "probability of a zero; 0 copies", p="f64")
 DENSITY = _struct(
-    "density", "probability densities of `length` samples for each of some distributions",
+    "density", "probability densities of `length` samples per distribution",
     distributions="i64", length="i64", is_log="i32",
 )
 HAWKES = _struct(
-    "hawkes", "sequences of up to `steps` events with marks",
+    "hawkes", "Hawkes processes: sequences of up to `steps` events with marks of `kinds` types",
     rows="i64", kinds="i64", steps="i64",
 )

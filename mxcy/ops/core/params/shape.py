@@ -1,4 +1,4 @@
-"""Structs of kernels that move elements: ``kernels/params/shape.gen.h``."""
+"""Structs of kernels that rearrange elements: ``kernels/params/shape.gen.h``."""
 
 from functools import partial
 
@@ -8,24 +8,24 @@ _struct = partial(Params, "shape")
 
 PAD = _struct(
     "pad",
-    "margins before and after the dimensions of an array; reflect: 0 repeats the nearest element, 1"
-    " mirrors at it, 2 behind it, 3 goes round to the other end, where `after` may be negative",
+    "padding before and after each dimension; reflect: 0 edge, 1 reflect, 2 symmetric, 3 wrap, "
+    "where `after` may be negative",
     ndim="i32", reflect="i32", shape="i64[5]", before="i64[5]", after="i64[5]",
 )
 COPY = _struct(
-    "copy", "loops over two strided sides; source is an input's index, or -1 for the scalar",
+    "copy", "strided copy between two sides; source: input index, or -1 for the scalar",
     ndim="i32", before="i32", source="i32", shape="i64[32]", src="i64[32]", dst="i64[32]",
     src_offset="i64", dst_offset="i64", scalar="f64",
 )
 BLOCKS = _struct(
-    "blocks", "arrays side by side along a dimension: each is `rows` blocks, one after the other",
+    "blocks", "concatenation along a dimension: each array is `rows` contiguous blocks",
     rows="i64",
 )
 ROLL = _struct(
-    "roll", "elements that move along a dimension by 0 <= shift < extent, round its end",
+    "roll", "cyclic shift along a dimension, 0 <= shift < extent",
     outer="i64", extent="i64", inner="i64", shift="i64",
 )
 TRIANGLE = _struct(
-    "triangle", "so many matrices, cut along diagonal k",
+    "triangle", "`outer` matrices cut along diagonal k",
     outer="i64", rows="i64", columns="i64", k="i64",
 )

@@ -7,11 +7,14 @@ from mxcy.ops.core.struct_layout import Params
 _struct = partial(Params, "sparse")
 
 CSR = _struct(
-    "csr", "a csr array of so many columns, or its transpose",
+    "csr", "csr array with this number of columns, or its transpose",
     columns="i64", transposed="i32",
 )
-CSR_MERGE = _struct("csr_merge", "an operation, numbered as in merge.cc", operation="i32")
+CSR_MERGE = _struct(
+    "csr_merge", "elementwise operation on two csr arrays, numbered as in merge.cc",
+    operation="i32",
+)
 IDS = _struct(
-    "ids", "ids from 0 to extent - 1; others are clipped or refused",
+    "ids", "ids in [0, extent); others are clipped or raise an error",
     extent="i64", clips="i32",
 )
