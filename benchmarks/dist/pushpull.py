@@ -52,7 +52,7 @@ def main():
             value.wait_to_read()
 
     least = fastest(step, lambda: comm.Allreduce(raw, total), arguments.rounds)
-    tell(store, f"{arguments.keys} keys of 4 KB", least)
+    report(store, f"{arguments.keys} keys of 4 KB", least)
 
 
 def one_key(store, number, size, comm, rounds, how):
@@ -65,14 +65,14 @@ def one_key(store, number, size, comm, rounds, how):
         store.pushpull(number, value, out=out)
         out.wait_to_read()
 
-    tell(
+    report(
         store,
         f"one key of {size} B{how}",
         fastest(pushpull, lambda: comm.Allreduce(raw, total), rounds),
     )
 
 
-def tell(store, what, seconds):
+def report(store, what, seconds):
     """Print a line on rank 0."""
     if store.rank == 0:
         ours, raw = seconds

@@ -6,7 +6,7 @@ import sys
 from mxcy import env
 from mxcy._base.dtypes import CODES
 from mxcy._execute import trials
-from mxcy._execute.kept import Kept
+from mxcy._execute.constants import Constants
 from mxcy._library import front
 from mxcy.gpu.devices import is_device
 from mxcy.gpu.graphs import recorder
@@ -109,7 +109,7 @@ class Planned:
             graphs = recorder(self.plan, context.device_id, training)
         self._native = front.Plan(self.plan, graphs)
         self._forward, self._backward = segments(self.plan, machine.settings, training)
-        self._kept = Kept(self.plan, context)
+        self._constants = Constants(self.plan, context)
 
     def describe(self):
         """Memory, in-place results, segments, fused and recomputed operators, as a dict.
@@ -182,7 +182,7 @@ class Planned:
 
     def _bases(self, arena, arrays):
         # No step that runs reads values that were not kept, but they need an address.
-        kept = [arena if array is None else array for array in self._kept.arrays]
+        kept = [arena if array is None else array for array in self._constants.arrays]
         return [arena, *kept, *arrays]
 
     def _renew(self, arena, arrays):
@@ -191,7 +191,7 @@ class Planned:
         def run(number):
             self._native.run(number, number + 1, self._bases(arena, arrays), self.context)
 
-        self._kept.renew(arrays, run)
+        self._constants.refresh(arrays, run)
 
     def _touch(self, arrays):
         for slot in self.plan.written:

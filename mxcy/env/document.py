@@ -95,7 +95,7 @@ def _proof(row: Variable, mark: str = "") -> str:
 
 
 def _default(row: Variable) -> str:
-    return "as said" if row.computed else _shown(row.default)
+    return "as described" if row.computed else _shown(row.default)
 
 
 def _shown(value: object) -> str:

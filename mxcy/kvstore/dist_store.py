@@ -19,10 +19,10 @@ from mxcy.kvstore.engine_calls import SUM_DTYPES
 from mxcy.kvstore.group_call import GroupCall
 from mxcy.kvstore.grouped import groups_of
 from mxcy.kvstore.job_store import JobStore
+from mxcy.kvstore.joining import StateSource, restore_keys, restore_optimizer, restore_values
 from mxcy.kvstore.key_calls import delivering, pull_key, push_key, settling
 from mxcy.kvstore.lanes import Lanes
-from mxcy.kvstore.newcomers import Keeper, take_keys, take_optimizer, take_values
-from mxcy.kvstore.optimizer_terms import agree, terms_of
+from mxcy.kvstore.optimizer_settings import agree, settings_of
 from mxcy.kvstore.shared import SharedKey, name_of
 from mxcy.kvstore.shared_rows import SharedRows, host_server
 from mxcy.kvstore.shared_updates import SharedUpdates
@@ -117,7 +117,7 @@ class DistStore(JobStore):
         for key, _ in pairs:
             self._check_new(key, known)
             known[key] = None
-        if self.arriving and take_values(self, self._exchanges, pairs):
+        if self.arriving and restore_values(self, self._exchanges, pairs):
             return
         dense = [(key, value) for key, value in pairs if value.stype == "default"]
         exchange = self._compressing or self.exchange
@@ -346,7 +346,7 @@ class DistStore(JobStore):
         """The updater with the first worker's settings, keeping states of the same optimizer."""
         if self._inherited_optimizer is not None:
             state, self._inherited_optimizer = self._inherited_optimizer, None
-            return take_optimizer(state, optimizer)
+            return restore_optimizer(state, optimizer)
         self.settle()
         optimizer = self._progress.call(agree(self._progress.world, optimizer), "set_optimizer()")
         updater = get_updater(optimizer)
@@ -381,10 +381,10 @@ class DistStore(JobStore):
 
     def _observed(self, exchange):
         exchange.on_session = self._lanes.trace
-        exchange.keeper = Keeper(self, exchange)
+        exchange.state_source = StateSource(self, exchange)
         exchange.check_values(env.get("MXCY_DIST_CHECK_EVERY"), self._digest)
         if exchange.inherited is not None:
-            take_keys(self, exchange)
+            restore_keys(self, exchange)
         return exchange
 
     def _digest(self, key):
@@ -392,7 +392,7 @@ class DistStore(JobStore):
         try:
             content = self.current(key).asnumpy().tobytes()
             if self.shared[key].slot.bucket.updating is not None:  # depends on others' settings too
-                content += repr(terms_of(self.updater.optimizer)["settings"]).encode()
+                content += repr(settings_of(self.updater.optimizer)["settings"]).encode()
             return zlib.crc32(content)
         except MXNetError:  # raised to readers
             return 0

@@ -6,7 +6,7 @@ import pickle
 import numpy as np
 
 from mxcy import ndarray as nd
-from mxcy.kvstore.optimizer_terms import terms_of
+from mxcy.kvstore.optimizer_settings import settings_of
 from mxcy.kvstore.server_rules import NEW_STATES, OPTIMIZER, SETTINGS, STATES, packed
 from mxcy.ndarray import NDArray
 from mxcy.optimizer import state_files
@@ -38,7 +38,7 @@ class RemoteUpdater:
 
     def __init__(self, clients, rank, optimizer):
         self._clients, self._rank, self.optimizer = clients, rank, optimizer
-        self._sent = terms_of(optimizer)
+        self._sent = settings_of(optimizer)
 
     def take_over(self, client):
         """Also update the values of another client; all workers call it."""
@@ -49,17 +49,17 @@ class RemoteUpdater:
         """Send settings changed by the first worker's program to the servers."""
         if self._rank != 0:
             return
-        terms = terms_of(self.optimizer)
-        if terms == self._sent:
+        settings = settings_of(self.optimizer)
+        if settings == self._sent:
             return
-        scheduler, before = terms.get("scheduler"), self._sent.get("scheduler")
+        scheduler, before = settings.get("scheduler"), self._sent.get("scheduler")
         changed = {
-            "settings": _changed(terms["settings"], self._sent["settings"]),
+            "settings": _changed(settings["settings"], self._sent["settings"]),
             "scheduler": _changed(scheduler[1], before[1]) if scheduler and before else {},
         }
         for client in self._clients:
             client.note(SETTINGS, json.dumps(changed))
-        self._sent = terms
+        self._sent = settings
 
     def get_states(self, dump_optimizer=False):
         """Gather all servers' states as bytes; see `Updater.get_states`."""
@@ -87,11 +87,11 @@ class RemoteUpdater:
             client.command(NEW_STATES, "", "states of the optimizer", bodies)
         if optimizer is not None:
             self.optimizer = optimizer
-            self._sent = terms_of(optimizer)
+            self._sent = settings_of(optimizer)
 
 
-def _changed(terms, before):
-    return {name: value for name, value in terms.items() if before.get(name, terms) != value}
+def _changed(settings, before):
+    return {name: value for name, value in settings.items() if before.get(name, settings) != value}
 
 
 def _joined(states, served):

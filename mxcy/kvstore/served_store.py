@@ -9,7 +9,7 @@ from mxcy.context import cpu
 from mxcy.dist.servers.key_client import KeyClient
 from mxcy.kvstore.dist_store import DistStore
 from mxcy.kvstore.engine_calls import SUM_DTYPES, complete, operation, window
-from mxcy.kvstore.optimizer_terms import agree
+from mxcy.kvstore.optimizer_settings import agree
 from mxcy.kvstore.remote_updater import HostedUpdater, RemoteUpdater
 from mxcy.kvstore.server_rules import OPTIMIZER, packed
 from mxcy.kvstore.shared import SharedKey, name_of

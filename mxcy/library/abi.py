@@ -39,12 +39,12 @@ class Entry:
     def __init__(self, library, number):
         name, in_subgraphs = _text(), _int()
         kinds = [(ctypes.POINTER(_text)(), ctypes.POINTER(_pointer)(), _int()) for _ in range(3)]
-        tells = [_pointer() for _ in range(5)]
-        fields = [field for kind in kinds for field in kind] + tells
+        functions = [_pointer() for _ in range(5)]
+        fields = [field for kind in kinds for field in kind] + functions
         library._opRegGet(number, *map(ctypes.byref, (name, in_subgraphs, *fields)))
         self.name, self.in_subgraphs = name.value.decode(), bool(in_subgraphs.value)
         self.forward, self.backward, self.create = (_on_cpu(*kind) for kind in kinds)
-        self.parse, self.types, _, self.shapes, self.mutated = (tell.value for tell in tells)
+        self.parse, self.types, _, self.shapes, self.mutated = (f.value for f in functions)
 
 
 def _on_cpu(contexts, functions, count):

@@ -26,7 +26,7 @@ class Rank:
         world = self.progress.world
         self.rank, self.size = world.rank, world.size
         self.exchange = self.progress.new_exchange(bound, way and way(world))
-        self.exchange.keeper = self
+        self.exchange.state_source = self
         self.slots, self.values = {}, {}
         for slot in self.exchange.slots:  # of the job it joined
             self._keep(slot)

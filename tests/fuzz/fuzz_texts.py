@@ -156,7 +156,7 @@ def _caches(rng):
     path = _file("algorithms.json", json.dumps(algorithms).encode(), rng)
     contents, usable = cache_files.read(path, trials._well_formed)
     assert usable or not contents
-    table = Table(2, remembers=False)
+    table = Table(2, persistent=False)
     table.regions, table.rates = {2: 900.5}, {"exp float32": {"in": [0.5, 0.25, 3]}}
     table.path = _file("table.json", table.text().encode(), rng)
     table._add(table._read())

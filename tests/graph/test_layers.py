@@ -322,7 +322,7 @@ def test_plans_of_several_batches_share_packed_weights(monkeypatch):
     inputs = [mx.nd.random.uniform(shape=(batch, 16, 9, 9)) for batch in (1, 2, 5)]
     before = [net(x).asnumpy() for x in inputs]
     plans = [bound.planned for bound in net._calls._traced[0][1]._cached._plans.values()]
-    held = {id(array) for planned in plans for array in planned._kept.arrays}
+    held = {id(array) for planned in plans for array in planned._constants.arrays}
     assert len(plans) == 3 and len(held) == len(plans[0].plan.kept)
     net[0].weight.set_data(net[0].weight.data() * 2)
     net[1].gamma.set_data(net[1].gamma.data() * 3)

@@ -46,7 +46,7 @@ def test_only_the_joined_array_is_kept():
     assert "_rnn_param_concat" in once and set(once) <= {"_rnn_param_concat", "Reshape"}
     assert "RNN" not in once
     size = sum(parameter.data().size for parameter in net.collect_params().values())
-    assert [array.size for array in planned._kept.arrays if array is not None] == [size]
+    assert [array.size for array in planned._constants.arrays if array is not None] == [size]
 
 
 def test_parameters_that_are_computed_are_computed_in_each_run():

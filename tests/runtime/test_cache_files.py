@@ -104,18 +104,18 @@ def test_winners_that_are_not_there_are_tried_again(tmp_path):
 
 @pytest.mark.parametrize("content", [*BAD.values(), *BAD_TABLES.values()], ids=[*BAD, *BAD_TABLES])
 def test_tuning(caplog, content):
-    good = Table(2, remembers=True)
+    good = Table(2, persistent=True)
     if isinstance(content, dict):
         content = json.dumps({**good.contents(), **content}).encode()
     path = written(Path(good.path), content)
     with caplog.at_level(logging.WARNING, "mxcy"):
-        table = Table(2, remembers=True)
-        Table(2, remembers=True)
+        table = Table(2, persistent=True)
+        Table(2, persistent=True)
     assert table.regions == {} and table.rates == {}
     assert len(told(caplog)) == 1 and "cannot be used and will be replaced" in told(caplog)[0]
     table.save()
     assert json.loads(path.read_text())["threads"] == 2
     cache_files._warned.clear()
     caplog.clear()
-    Table(2, remembers=True)
+    Table(2, persistent=True)
     assert not told(caplog)

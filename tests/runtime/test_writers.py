@@ -88,7 +88,7 @@ def dump_profile(_, path):
 
 
 def tuned():
-    table = Table(2, remembers=True)
+    table = Table(2, persistent=True)
     table.changed = True
     table.rates = {f"kernel{i}": {"in": [1.0, 2.0, 3]} for i in range(200)}
     return table

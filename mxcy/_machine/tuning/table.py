@@ -27,7 +27,7 @@ class Table:
     ----------
     team : int
         The number of threads.
-    remembers : bool
+    persistent : bool
         Whether measurements are read from and written to the file.
 
     Attributes
@@ -37,36 +37,38 @@ class Table:
     regions : dict
         Thread count -> nanoseconds of a parallel region.
     rates : dict
-        Kernel, types and form -> ``{"in": [alone, team, looks], "out": [...]}``: nanoseconds per
-        step of work with data in the caches and outside (either may be missing), each the minimum
-        over `looks` processes.
+        Kernel, types and form -> ``{"in": [alone, team, processes], "out": [...]}``: nanoseconds
+        per step of work with data in the caches and outside (either may be missing), each the
+        minimum over `processes` processes.
     doubtful : set
         ``(key, "in" or "out")`` of rates, and thread counts of regions, measured while other
         programs used the cores: they are neither used nor saved.
     """
 
-    def __init__(self, team: int, remembers: bool):
-        self.team, self.remembers = team, remembers
+    def __init__(self, team: int, persistent: bool):
+        self.team, self.persistent = team, persistent
         model = re.sub("[^a-z0-9]+", "-", cpus.model().lower()).strip("-")
         self.path = os.path.join(env.get("MXNET_HOME"), "op_tuning", f"{model}-{team}.json")
         self.regions: dict[int, float] = {}
         self.rates: dict[str, dict[str, list[float]]] = {}
         self.doubtful: set[object] = set()
         self.changed = False
-        if remembers:
+        if persistent:
             self._add(self._read())
 
     def contents(self) -> dict[str, Any]:
         """All measurements, in the format of the file."""
         rates = {
-            key: {name: rate for name, rate in where.items() if (key, name) not in self.doubtful}
-            for key, where in self.rates.items()
+            key: {
+                name: rate for name, rate in by_location.items() if (key, name) not in self.doubtful
+            }
+            for key, by_location in self.rates.items()
         }
         regions = {str(n): cost for n, cost in self.regions.items() if n not in self.doubtful}
         return {
             **self._identity(),
             "regions": regions,
-            "rates": {key: where for key, where in rates.items() if where},
+            "rates": {key: by_location for key, by_location in rates.items() if by_location},
         }
 
     def text(self) -> str:
@@ -87,13 +89,13 @@ class Table:
 
         If MXNET_HOME is not writable, measurements are repeated next time.
         """
-        if not (self.changed and self.remembers):
+        if not (self.changed and self.persistent):
             return
         self.changed = False
         saved, contents = self._read(), self.contents()
         rates = saved.get("rates", {})
-        for key, where in contents["rates"].items():
-            rates[key] = {**rates.get(key, {}), **where}
+        for key, by_location in contents["rates"].items():
+            rates[key] = {**rates.get(key, {}), **by_location}
         contents["rates"] = rates
         contents["regions"] = {**saved.get("regions", {}), **contents["regions"]}
         cache_files.write(self.path, contents)
@@ -125,12 +127,12 @@ def _well_formed(content: dict[str, Any]) -> bool:
     costs, rates = content.get("regions"), content.get("rates")
     if not isinstance(costs, dict) or not isinstance(rates, dict):
         return False
-    inner = [where for where in rates.values() if isinstance(where, dict)]
-    triples = [rate for where in inner for rate in where.values()]
+    inner = [by_location for by_location in rates.values() if isinstance(by_location, dict)]
+    triples = [rate for by_location in inner for rate in by_location.values()]
     return (
         len(inner) == len(rates)
         and all(_is_count(n) and _is_time(cost) for n, cost in costs.items())
-        and all(where.keys() <= {"in", "out"} for where in inner)
+        and all(by_location.keys() <= {"in", "out"} for by_location in inner)
         and all(isinstance(rate, list) and len(rate) == 3 for rate in triples)
         and all(_is_time(number) for rate in triples for number in rate)
     )

@@ -26,18 +26,18 @@ __all__ = ["ALL", "Library", "Tuner"]
 #: more threads than any team has
 ALL = 1 << 20
 
-_LEAST = 2048  # steps of work below which one thread is always used
-_MOST = 1 << 22  # steps above which the team is always used
-_MOST_BYTES = 8 << 20  # of a call that is timed on its real sizes
+_MIN_TEAM_WORK = 2048  # fewer steps of work always use one thread
+_MAX_MEASURED_WORK = 1 << 22  # more steps of work always use the team, unmeasured
+_MAX_TIMED_BYTES = 8 << 20  # of a call that is timed on its real sizes
 # Fraction of the serial time below which the team is used. Regions are timed back to back, whereas
 # occasional ones take longer; and a small gain is not worth occupying the other cores.
-_WORTH = 0.8
-_BUDGET = 1_000_000  # nanoseconds for timing a kernel
+_MAX_TIME_RATIO = 0.8
+_KERNEL_BUDGET = 1_000_000  # nanoseconds for timing a kernel
 _REGION_BUDGET = 500_000  # for timing parallel regions
-_TRIES = 3  # attempts per kernel while other programs use the cores
-_LOOKS = 3  # processes that re-measure a kernel with little gain
-_LITTLE = 0.75  # of the serial time: may be due to a partly occupied core
-_DISTURBED = 0.1  # fraction of the time that threads waited for a core
+_MAX_ATTEMPTS = 3  # attempts per kernel while other programs use the cores
+_MAX_PROCESSES = 3  # that re-measure a kernel with little gain
+_LITTLE_GAIN_RATIO = 0.75  # of the serial time: may be due to a partly occupied core
+_MAX_WAITING = 0.1  # fraction of the time that threads waited for a core
 _TYPES = ("float16", "bfloat16", "float32", "float64", "int8", "uint8", "int32", "int64")
 
 _Flat = namedtuple("_Flat", "shape dtype")
@@ -72,7 +72,7 @@ class _Settings:
         self.cores: int | None = env.get("MXNET_USE_NUM_CORES_OPERATOR_TUNING")
         scale: float = env.get("MXNET_TUNING_WEIGHT_SCALE")
         self.scale = scale if scale > 0.01 else 1.0
-        self.remembers: bool = env.get("MXNET_OPERATOR_TUNING_CACHE")
+        self.persistent: bool = env.get("MXNET_OPERATOR_TUNING_CACHE")
         self.verbose: bool = env.get("MXNET_VERBOSE_TUNING_INFO")
         self.prints: bool = env.get("MXNET_OUTPUT_TUNING_DATA")
 
@@ -83,9 +83,9 @@ class Tuner:
     def __init__(self) -> None:
         self._library: Library | None = None
         self._tables: dict[int, Table] = {}  # by team size
-        self._tried: Counter[tuple[int, str, str]] = Counter()
+        self._attempts: Counter[tuple[int, str, str]] = Counter()
         self._regions: defaultdict[int, set[int]] = defaultdict(set)  # by team: measured here
-        self._given: _Settings | None = None
+        self._cached_settings: _Settings | None = None
         self._new_lock()
         os.register_at_fork(after_in_child=self._new_lock)
 
@@ -98,9 +98,9 @@ class Tuner:
 
     @property
     def _settings(self) -> _Settings:
-        if self._given is None:
-            self._given = _Settings()
-        return self._given
+        if self._cached_settings is None:
+            self._cached_settings = _Settings()
+        return self._cached_settings
 
     # --- deciding ---
     def threads_for(self, call: Any, kernel: Any, values: Mapping[str, Any]) -> int:
@@ -114,17 +114,17 @@ class Tuner:
         values : mapping
             The fields of its parameter struct.
         """
-        if not self._pays(call, kernel, values):
+        if not self._team_pays(call, kernel, values):
             return 1
-        most: int | None = env.get("MXNET_CPU_NNPACK_NTHREADS") if kernel.capped else None
-        return ALL if most is None else most
+        cap: int | None = env.get("MXNET_CPU_NNPACK_NTHREADS") if kernel.capped else None
+        return ALL if cap is None else cap
 
-    def _pays(self, call: Any, kernel: Any, values: Mapping[str, Any]) -> bool:
+    def _team_pays(self, call: Any, kernel: Any, values: Mapping[str, Any]) -> bool:
         settings, library = self._settings, self._library
         static: bool = call.work >= settings.size
         if NAMES[call.dtype] not in settings.types or library is None:
             return static
-        if call.work < _LEAST:
+        if call.work < _MIN_TEAM_WORK:
             return False
         if (
             kernel.asks
@@ -138,41 +138,43 @@ class Tuner:
         team = library.threads()
         if team < 2:
             return static  # the team may grow later
-        if call.work > _MOST:
+        if call.work > _MAX_MEASURED_WORK:
             return True
         touched = sum(spec.nbytes for spec in (*call.ins, *call.outs))
         flat = _is_flat(call, kernel)
-        if touched > _MOST_BYTES and not flat:
+        if touched > _MAX_TIMED_BYTES and not flat:
             return static
-        key = f"{call.kernel} {_types(call)}" + ("" if flat else _form(call, values))
-        where = "in" if touched <= library.second_cache() else "out"
+        key = f"{call.kernel} {_dtypes_key(call)}" + ("" if flat else _shape_key(call, values))
+        location = "in" if touched <= library.second_cache() else "out"
         table = self._table(team)
-        if self._is_due(table, key, where):
+        if self._is_due(table, key, location):
             with self._lock:
-                if self._is_due(table, key, where):  # another thread may have measured it
-                    self._tried[team, key, where] += 1
-                    self._measure(library, table, key, where, call, flat)
-        rates = self._rates(table, key, where)
+                if self._is_due(table, key, location):  # another thread may have measured it
+                    self._attempts[team, key, location] += 1
+                    self._measure(library, table, key, location, call, flat)
+        rates = self._rates(table, key, location)
         if rates is None:
             return static
         alone, together, _ = rates
-        return self._region(table) + call.work * together < _WORTH * call.work * alone
+        return self._region_cost(table) + call.work * together < _MAX_TIME_RATIO * call.work * alone
 
-    def _is_due(self, table: "Table", key: str, where: str) -> bool:
+    def _is_due(self, table: "Table", key: str, location: str) -> bool:
         """Whether a kernel should be measured, for the first time or again."""
-        tried = self._tried[table.team, key, where]
-        rates = self._rates(table, key, where)
+        tried = self._attempts[table.team, key, location]
+        rates = self._rates(table, key, location)
         if rates is None:
-            return tried < _TRIES
-        alone, together, looks = rates
-        return tried == 0 and looks < _LOOKS and together > _LITTLE * alone
+            return tried < _MAX_ATTEMPTS
+        alone, together, processes = rates
+        return tried == 0 and processes < _MAX_PROCESSES and together > _LITTLE_GAIN_RATIO * alone
 
-    def _rates(self, table: "Table", key: str, where: str) -> list[float] | None:
+    def _rates(self, table: "Table", key: str, location: str) -> list[float] | None:
         """The entry of `Table.rates`, or None if it is missing or doubtful."""
         regions = table.measured(self._settings.cores)
-        if (key, where) in table.doubtful or not table.doubtful.isdisjoint(regions):
+        if (key, location) in table.doubtful or not table.doubtful.isdisjoint(regions):
             return None
-        return table.rates.get(key, {}).get(where) if table.regions.keys() >= set(regions) else None
+        return (
+            table.rates.get(key, {}).get(location) if table.regions.keys() >= set(regions) else None
+        )
 
     # --- measuring ---
     def _table(self, team: int) -> "Table":
@@ -184,12 +186,12 @@ class Tuner:
                 if not self._tables:
                     atexit.register(self._finish, os.getpid())
                 if team not in self._tables:
-                    self._tables[team] = Table(team, self._settings.remembers)
+                    self._tables[team] = Table(team, self._settings.persistent)
                 table = self._tables[team]
         return table
 
     def _measure(
-        self, library: Library, table: "Table", key: str, where: str, call: Any, flat: bool
+        self, library: Library, table: "Table", key: str, location: str, call: Any, flat: bool
     ) -> None:
         """Measure a kernel and add its rates to the table, unless it cannot be timed."""
         began = time.perf_counter()
@@ -201,45 +203,54 @@ class Tuner:
             self._regions[table.team].add(n)
             if sure or n in table.doubtful or n not in table.regions:
                 table.regions[n] = min(cost, table.regions.get(n, cost))
-                self._note(table, n, sure)
-            self._tell(f"a region of {n} threads: {cost:.0f} ns{'' if sure else ', disturbed'}")
+                self._mark(table, n, sure)
+            self._log(f"a region of {n} threads: {cost:.0f} ns{'' if sure else ', disturbed'}")
         ins, outs, work = call.ins, call.outs, call.work
         if flat:
-            octets = sum(spec.nbytes // spec.size for spec in (*ins, *outs))
-            room = library.second_cache() * (0.5 if where == "in" else 2)
-            work = max(int(room / octets), 1)
+            step_bytes = sum(spec.nbytes // spec.size for spec in (*ins, *outs))
+            capacity = library.second_cache() * (0.5 if location == "in" else 2)
+            work = max(int(capacity / step_bytes), 1)
             ins = [_Flat((work,), spec.dtype) for spec in ins]
             outs = [_Flat((work,), spec.dtype) for spec in outs]
 
         def race() -> tuple[float, float]:
             return library.race(
-                call.kernel, call.dtype, call.params, ins, outs, call.workspace, table.team, _BUDGET
+                call.kernel,
+                call.dtype,
+                call.params,
+                ins,
+                outs,
+                call.workspace,
+                table.team,
+                _KERNEL_BUDGET,
             )
 
         try:
             (alone, together), sure = _undisturbed(partial(_best_race, race))
         except MXNetError:
-            self._tried[table.team, key, where] = _TRIES
+            self._attempts[table.team, key, location] = _MAX_ATTEMPTS
             return
         # A speed-up beyond the number of threads is noise.
         together = max(together - table.regions[table.team], alone / table.team)
-        known = None if (key, where) in table.doubtful else table.rates.get(key, {}).get(where)
+        known = (
+            None if (key, location) in table.doubtful else table.rates.get(key, {}).get(location)
+        )
         if known is None or sure:
             best = known or [math.inf, math.inf, 0]
             times = [min(alone / work, best[0]), min(together / work, best[1]), best[2] + 1]
-            table.rates.setdefault(key, {})[where] = times
-            self._note(table, (key, where), sure)
-        self._tell(
-            f"{key}, {where} cache: {alone / work:.3g} ns alone, {together / work:.3g} ns in a "
+            table.rates.setdefault(key, {})[location] = times
+            self._mark(table, (key, location), sure)
+        self._log(
+            f"{key}, {location} cache: {alone / work:.3g} ns alone, {together / work:.3g} ns in a "
             f"team of {table.team}{'' if sure else ', disturbed'}; took "
             f"{(time.perf_counter() - began) * 1e3:.2f} ms"
         )
 
-    def _note(self, table: "Table", what: object, sure: bool) -> None:
+    def _mark(self, table: "Table", what: object, sure: bool) -> None:
         (table.doubtful.discard if sure else table.doubtful.add)(what)
         table.changed = True
 
-    def _tell(self, text: str) -> None:
+    def _log(self, text: str) -> None:
         if self._settings.verbose:
             print(f"mxcy tuning {text}", file=sys.stderr, flush=True)
 
@@ -287,34 +298,37 @@ class Tuner:
         settings, table = self._settings, self._current()
         never = settings.cores is not None and settings.cores < 2
         regions = dict(table.regions) if table else {}
+        region = self._region_cost(table) if regions and table else None
+        if never:
+            region = math.inf
         return {
             "types": sorted(settings.types),
             "threads": self._library.threads() if self._library else 1,
             "measured_threads": sorted(regions),
             "regions": regions,
-            "region": math.inf if never else self._region(table) if regions and table else None,
+            "region": region,
             "parallel_size": settings.size,
-            "file": table.path if table and table.remembers else None,
+            "file": table.path if table and table.persistent else None,
             "operators": self.rows(),
         }
 
     def _current(self) -> "Table | None":
         return self._tables.get(self._library.threads()) if self._library else None
 
-    def _region(self, table: "Table") -> float:
+    def _region_cost(self, table: "Table") -> float:
         return table.region(self._settings.cores) * self._settings.scale
 
-    def _figures(self, table: "Table", key: str, where: str) -> dict[str, Any] | None:
-        rates = table.rates[key].get(where)
+    def _figures(self, table: "Table", key: str, location: str) -> dict[str, Any] | None:
+        rates = table.rates[key].get(location)
         if rates is None:
             return None
         alone, together, _ = rates
-        gain = _WORTH * alone - together
+        gain = _MAX_TIME_RATIO * alone - together
         return {
             "alone": alone,
             "team": together,
-            "parallel_from": self._region(table) / gain if gain > 0 else math.inf,
-            "doubtful": (key, where) in table.doubtful,
+            "parallel_from": self._region_cost(table) / gain if gain > 0 else math.inf,
+            "doubtful": (key, location) in table.doubtful,
         }
 
     def _finish(self, pid: int) -> None:
@@ -333,7 +347,7 @@ def _undisturbed(measure: Callable[[], Any]) -> tuple[Any, bool]:
         waited, began = cpus.waited(), time.perf_counter_ns()
         measured = measure()
         spent = time.perf_counter_ns() - began
-        if cpus.waited() - waited <= _DISTURBED * spent:
+        if cpus.waited() - waited <= _MAX_WAITING * spent:
             return measured, True
     return measured, False
 
@@ -341,7 +355,7 @@ def _undisturbed(measure: Callable[[], Any]) -> tuple[Any, bool]:
 def _best_race(race: Callable[[], tuple[float, float]]) -> tuple[float, float]:
     """The minimum times of a race, repeated if it shows little gain."""
     alone, together = race()
-    if together > _LITTLE * alone:
+    if together > _LITTLE_GAIN_RATIO * alone:
         again = race()
         alone, together = min(alone, again[0]), min(together, again[1])
     return alone, together
@@ -354,7 +368,7 @@ def _is_flat(call: Any, kernel: Any) -> bool:
     return bool(mark) and kernel.work is None and sizes == {call.work}
 
 
-def _types(call: Any) -> str:
+def _dtypes_key(call: Any) -> str:
     """The kernel's dtype, and those of inputs and outputs if they differ."""
     codes = [spec.dtype for spec in (*call.ins, *call.outs)]
     if all(code == call.dtype for code in codes):
@@ -362,12 +376,12 @@ def _types(call: Any) -> str:
     return f"{NAMES[call.dtype]}>{','.join(NAMES[code] for code in codes)}"
 
 
-def _form(call: Any, values: Mapping[str, Any]) -> str:
-    """The rest of the key: sizes and integer parameters, rounded to powers of two."""
+def _shape_key(call: Any, values: Mapping[str, Any]) -> str:
+    """The part of the key for the shape: sizes and integer parameters, rounded to powers of two."""
     numbers = [spec.size for spec in (*call.ins, *call.outs)]
     for name, value in values.items():
         if not name.endswith("offset"):
             numbers += value if isinstance(value, (list, tuple)) else [value]
-    whole = [abs(int(n)).bit_length() for n in numbers if not isinstance(n, float)]
-    text = ".".join(map(str, whole))
+    lengths = [abs(int(n)).bit_length() for n in numbers if not isinstance(n, float)]
+    text = ".".join(map(str, lengths))
     return f" {text if len(text) < 60 else f'{zlib.crc32(text.encode()):08x}'}"

@@ -35,21 +35,21 @@ class Exchange:
 
     Attributes
     ----------
-    keeper : object or None
-        The owner of the values, asked on the progress thread when ranks join: ``obstacle()`` is the
-        reason why none can, or None; ``spread(world)`` gives all ranks all optimizer states, also
-        when ranks have died;
+    state_source : object or None
+        Provider of the values, queried on the progress thread when ranks join: ``obstacle()`` is
+        the reason why none can, or None; ``spread(world)`` gives all ranks all optimizer states,
+        also when ranks have died;
         ``snapshot()`` returns the state for new ranks, where it becomes `inherited`.
     updating : object or None
         See `share_updates`.
     inherited : object or None
-        The keeper's state, in a rank that has joined a running job.
+        State from `state_source`, in a rank that has joined a running job.
     """
 
     def __init__(self, progress, bound, reduction=None):
         self._progress, self.bound = progress, bound
         self.reduction = reduction or AllReduce()
-        self.keeper = self.inherited = None
+        self.state_source = self.inherited = None
         self.number = progress.next_exchange()
         self.slots, self.closing = [], False
         self.in_flight = False  # whether a session is in flight

@@ -12,9 +12,9 @@ __all__ = ["obstacle", "quiet", "resize", "restore", "snapshot"]
 
 def obstacle(exchange):
     """The reason why no rank can join, or None."""
-    if exchange.keeper is None:
+    if exchange.state_source is None:
         return "a store has no values for new workers"
-    return exchange.keeper.obstacle()
+    return exchange.state_source.obstacle()
 
 
 def quiet(exchange):
@@ -38,11 +38,11 @@ def snapshot(exchange, world):
     -------
     dict
     """
-    exchange.keeper.spread(world)
+    exchange.state_source.spread(world)
     numbers = {slot: number for number, slot in enumerate(exchange.slots)}
     return {
         "bound": exchange.bound,
-        "reduction": exchange.reduction.terms(),
+        "reduction": exchange.reduction.settings(),
         "slots": [
             (slot.key, slot.shape, slot.dtype.str, slot.still, slot.rounds, slot.failed)
             for slot in exchange.slots
@@ -53,7 +53,7 @@ def snapshot(exchange, world):
         ],
         "unplaced": [numbers[slot] for slot in exchange.unplaced],
         "channels": [channel.number for channel in exchange.channels],
-        "kept": exchange.keeper.snapshot() if world.rank == 0 else None,
+        "state": exchange.state_source.snapshot() if world.rank == 0 else None,
     }
 
 
@@ -79,7 +79,7 @@ def restore(exchange, progress):
         exchange.configure(bucket)
         exchange.buckets.append(bucket)
     exchange.unplaced = [exchange.slots[number] for number in state["unplaced"]]
-    exchange.inherited = state["kept"]
+    exchange.inherited = state["state"]
 
 
 def resize(exchange, world):

@@ -23,7 +23,7 @@ class AllReduce:
         """A buffer of that many elements."""
         return np.zeros(length, dtype)
 
-    def terms(self):
+    def settings(self):
         """Arguments of `Levels` for a rank to do the same; None: uncompressed."""
         return None
 
@@ -98,7 +98,7 @@ class CompressedAllReduce(AllReduce):
     def __init__(self, levels):
         self._levels = levels
 
-    def terms(self):
+    def settings(self):
         return [self._levels.kind, float(self._levels.threshold)]
 
     def bytes_of(self, source):

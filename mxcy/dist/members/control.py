@@ -45,8 +45,10 @@ class ControlMessages:
             "lost": self._on_lost,
             "key_failed": self._on_key_failed,
             "pace": lambda rank, figures: progress.pace.add_report(rank, figures),
-            "ready": lambda rank, name, terms: progress.named_calls.on_ready(rank, name, terms),
-            "go": lambda rank, name, terms: progress.named_calls.on_go(name, terms),
+            "ready": lambda rank, name, parameters: progress.named_calls.on_ready(
+                rank, name, parameters
+            ),
+            "go": lambda rank, name, parameters: progress.named_calls.on_go(name, parameters),
             "join": lambda rank, round, sessions: progress.joining.on_join(rank, round, sessions),
             "session": lambda rank, **session: progress.joining.on_session(**session),
             "halt": lambda rank: progress.admission.on_halt(),

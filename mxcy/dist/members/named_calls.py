@@ -12,8 +12,8 @@ __all__ = ["NamedCalls"]
 class _Call:
     """A call of this rank."""
 
-    def __init__(self, name, terms, make_steps, done):
-        self.name, self.terms, self.make_steps, self.done = name, terms, make_steps, done
+    def __init__(self, name, parameters, make_steps, done):
+        self.name, self.parameters, self.make_steps, self.done = name, parameters, make_steps, done
         self.steps = self.request = None
 
 
@@ -28,8 +28,8 @@ class NamedCalls:
     def __init__(self, progress):
         self._progress = progress
         self._waiting = {}  # name -> calls that wait for other ranks, in order
-        self._ready = {}  # rank 0: name -> queue of terms by rank
-        self._going = []
+        self._ready = {}  # rank 0: name -> queue of parameters by rank
+        self._running = []
         self.channel = None
 
     def open(self):
@@ -40,22 +40,22 @@ class NamedCalls:
 
     # -- called by other threads -------------------------------------------------------------------
 
-    def call(self, name, terms, make_steps, done):
+    def call(self, name, parameters, make_steps, done):
         """Run a call once all ranks are ready for one of that name.
 
         Parameters
         ----------
         name : str
-        terms : object
+        parameters : object
             Parameters of the call as JSON values; `make_steps` gets those of all ranks.
         make_steps : callable
-            ``make_steps(channel, terms_of_all)`` returns a generator of one request; several named
-            calls may be in flight. It raises for terms that do not match.
+            ``make_steps(channel, all_parameters)`` returns a generator of one request; several
+            named calls may be in flight. It raises for parameters that do not match.
         done : callable
             ``done(error, value)``, called on the progress thread with an error message or None and
             the generator's result.
         """
-        call = _Call(name, terms, make_steps, done)
+        call = _Call(name, parameters, make_steps, done)
         self._progress.submit(lambda: self._announce(call))
 
     # -- on the progress thread --------------------------------------------------------------------
@@ -64,51 +64,51 @@ class NamedCalls:
         self._waiting.setdefault(call.name, deque()).append(call)
         world, control = self._progress.world, self._progress.control
         if world.rank == 0:
-            self.on_ready(0, call.name, call.terms)
+            self.on_ready(0, call.name, call.parameters)
         else:
-            control.to_one(0, "ready", name=call.name, terms=call.terms)
+            control.to_one(0, "ready", name=call.name, parameters=call.parameters)
         self.check_left()
 
-    def on_ready(self, rank, name, terms):
+    def on_ready(self, rank, name, parameters):
         """Rank 0: a rank is ready for a call; start it when all are."""
         world = self._progress.world
         ready = self._ready.setdefault(name, [deque() for _ in range(world.size)])
-        ready[rank].append(terms)
+        ready[rank].append(parameters)
         while all(ready):
             together = [queue.popleft() for queue in ready]
-            self._progress.control.to_all("go", name=name, terms=together)
+            self._progress.control.to_all("go", name=name, parameters=together)
             self.on_go(name, together)
         if not any(ready):
             del self._ready[name]
 
-    def on_go(self, name, terms):
+    def on_go(self, name, parameters):
         """Start a call for which all ranks are ready."""
         call = self._waiting[name].popleft()
         if not self._waiting[name]:
             del self._waiting[name]
-        call.terms = terms
-        self._going.append(call)
+        call.parameters = parameters
+        self._running.append(call)
 
     def step(self):
         """Advance calls; return whether any did, and whether any is unfinished."""
         moved = False
-        for call in list(self._going):
+        for call in list(self._running):
             if call.request is None or call.request.done():
                 self._resume(call)
                 moved = True
-        return moved, bool(self._going or self._waiting)
+        return moved, bool(self._running or self._waiting)
 
     def _resume(self, call):
         try:
             if call.steps is None:
-                call.steps = call.make_steps(self.channel, call.terms)
+                call.steps = call.make_steps(self.channel, call.parameters)
             call.request = next(call.steps)
             return
         except StopIteration as end:
             error, value = None, end.value
         except Exception as failure:
             error, value = str(failure), None
-        self._going.remove(call)
+        self._running.remove(call)
         call.done(error, value)
 
     def check_left(self):
@@ -121,7 +121,7 @@ class NamedCalls:
 
     def fail_waiting(self, text):
         """Fail all calls, waiting or in flight."""
-        going, self._going, self._ready = self._going, [], {}
+        going, self._running, self._ready = self._running, [], {}
         for call in going:
             call.done(f"{text}, in {call.name!r}", None)
         self.fail(text)

@@ -40,8 +40,8 @@ class MemoryJob:
     worlds : list of MemoryWorld
         One per rank.
     start : callable
-        ``start(*terms)``, set by tests that add ranks: runs a new rank with the world that
-        ``join(*terms)`` returns.
+        ``start(*args)``, set by tests that add ranks: runs a new rank with the world that
+        ``join(*args)`` returns.
     servers : list of MemoryWorld
         One per server.
     """

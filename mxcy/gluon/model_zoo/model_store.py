@@ -119,7 +119,7 @@ def get_model_file(name, root=None):
             archive.unlink()
     if not check_sha1(path, _model_sha1[name]):
         path.unlink()
-        raise MXNetError(f"The file from {url} has not the expected SHA-1 {_model_sha1[name]}.")
+        raise MXNetError(f"the SHA-1 of the file from {url} is not {_model_sha1[name]}")
     return str(path)
 
 

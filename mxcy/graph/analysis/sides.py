@@ -190,9 +190,9 @@ def product_of(graph, number):
     if len(ins) > 2 or not all(spec.known and spec.size for spec in (*ins, *outs)):
         return None
     for kernel in node.op.kernels:
-        tell = _TOLD.get(kernel.name) if isinstance(kernel.name, str) else None
-        if tell is not None and not (kernel.when and kernel.when(node.attrs, ins, outs)):
-            return tell(kernel.params(node.attrs, ins, outs))
+        lowered = _LOWERED.get(kernel.name) if isinstance(kernel.name, str) else None
+        if lowered is not None and not (kernel.when and kernel.when(node.attrs, ins, outs)):
+            return lowered(kernel.params(node.attrs, ins, outs))
     return None
 
 
@@ -221,4 +221,4 @@ def _of_stacked(p):
     return Products((1, p["batch"], m, n, k), lhs, rhs, out, p["alpha"]), 0, 1
 
 
-_TOLD = {"strided_dot": _of_strided, "gemm": _of_stacked}
+_LOWERED = {"strided_dot": _of_strided, "gemm": _of_stacked}

@@ -32,9 +32,7 @@ def run(graph, target):
         return graph
     extra = {ONCE: ""}
     if target.settings["MXNET_RNN_USE_WEIGHT_CACHE"]:
-        _tell(
-            "MXNET_RNN_USE_WEIGHT_CACHE=1: changes of recurrent layers' parameters have no effect"
-        )
+        _log("MXNET_RNN_USE_WEIGHT_CACHE=1: changes of recurrent layers' parameters have no effect")
         extra[FIXED] = ""
     nodes = [
         Node(node.op, node.name, node.attrs, node.inputs, {**node.extra, **extra})
@@ -60,7 +58,7 @@ def _constant(graph):
     return constant
 
 
-def _tell(text):
+def _log(text):
     """Log a warning, once."""
     if text not in _warned:
         _warned.add(text)

@@ -89,7 +89,7 @@ class Plan:
         Size of the arena in bytes.
     kept : list of Spec
         Specs of the arrays kept between runs, whose bases follow the arena's.
-    helping : set of int
+    intermediate : set of int
         Indices of kept arrays that are only read by other steps of `once`.
     variables : list of str
         Names of the variables, in the order of the slots.
@@ -106,7 +106,7 @@ class Plan:
     forward: int
     arena: int
     kept: list
-    helping: set
+    intermediate: set
     variables: list
     outputs: list
     written: list
@@ -169,7 +169,7 @@ class _Maker:
         slot = {number: position for position, number in enumerate(variables)}
         once = _once_nodes(graph, slot)
         plan.kept = self.place_kept(once)
-        plan.helping = self.find_helping(once)
+        plan.intermediate = self.find_intermediate(once)
         first = ARENA + 1 + len(plan.kept)
         for number, position in slot.items():
             self.place((number, 0), first + position, 0)
@@ -230,7 +230,7 @@ class _Maker:
                 self.place((number, index), ARENA + len(kept), 0)
         return kept
 
-    def find_helping(self, once):
+    def find_intermediate(self, once):
         """Find the kept arrays that only steps of `once` read, and set the steps' `reads`."""
         place = {(n, i): kept for n, o in once.items() for i, kept in enumerate(o.kept)}
         read = {entry for number in once for entry in self.graph.nodes[number].inputs}
@@ -238,11 +238,11 @@ class _Maker:
         for number, node in enumerate(self.graph.nodes):
             if number not in once:
                 elsewhere.update(node.inputs)
-        helping = {entry for entry in place if entry in read and entry not in elsewhere}
+        intermediate = {entry for entry in place if entry in read and entry not in elsewhere}
         for number in once:
             inputs = self.graph.nodes[number].inputs
-            once[number].reads = tuple({place[entry] for entry in inputs if entry in helping})
-        return {place[entry] for entry in helping}
+            once[number].reads = tuple({place[entry] for entry in inputs if entry in intermediate})
+        return {place[entry] for entry in intermediate}
 
     def is_idle(self, number):
         """Whether a node only passes on its input's memory."""

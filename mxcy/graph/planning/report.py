@@ -60,7 +60,7 @@ def describe(graph, plan, settings, training=False):
         "bytes": plan.arena,
         "buffers": list(memory.buffers),
         "match_range": memory.match_range,
-        "store": sum(s.nbytes for i, s in enumerate(plan.kept) if i not in plan.helping),
+        "store": sum(s.nbytes for i, s in enumerate(plan.kept) if i not in plan.intermediate),
         "steps": len(plan.steps),
         "inplace": [
             (nodes[number].name, nodes[nodes[number].inputs[position][0]].name)

@@ -73,7 +73,7 @@ def _run_rule(op, attrs, inputs, specs, out, rule):
     targets = _listed(out)
     _check_outputs(op, outs, targets)
     if rule.warns:
-        fallback.tell(op, attrs, inputs, targets, rule.out)
+        fallback.warn(op, attrs, inputs, targets, rule.out)
     with _unrecorded():
         if rule.updates:
             return _run_update(op, attrs, inputs, targets, rule)
@@ -161,7 +161,7 @@ def _run_densely(op, attrs, inputs, out, rule):
     dense = tuple(F.cast_storage(x, stype="default") if is_sparse(x) else x for x in inputs)
     targets = _listed(out)
     if rule is None and inputs:
-        fallback.tell(op, attrs, inputs, targets, "default")
+        fallback.warn(op, attrs, inputs, targets, "default")
     replaced = [x for x in targets if is_sparse(x)]
     if not replaced:
         result = _call(op, attrs, dense, out)

@@ -2,7 +2,7 @@
 
 from mxcy import env
 
-__all__ = ["tell"]
+__all__ = ["warn"]
 
 _warned: set = set()  # (operator, storage types, device) already warned about
 
@@ -22,8 +22,8 @@ def _params(op, attrs):
     return "{" + "".join(shown) + "}"
 
 
-def tell(op, attrs, inputs, outputs, kind):
-    """Warn, once per kind of call and process, that sparse arrays are converted to dense ones.
+def warn(op, attrs, inputs, outputs, kind):
+    """Warn, once per signature and process, that sparse arrays are converted to dense ones.
 
     Parameters
     ----------

@@ -131,7 +131,7 @@ class CheckpointHandler(TrainBegin, BatchEnd, EpochEnd):
         self.saved_checkpoints.append(name)
         while len(self.saved_checkpoints) > self.max_checkpoints:
             self._delete(self.saved_checkpoints.pop(0))
-        self._tell(
+        self._log(
             estimator,
             f"trained total {self.current_batch + 1} batches, saving model at {self.model_dir} "
             f"with prefix: {name}",
@@ -151,17 +151,17 @@ class CheckpointHandler(TrainBegin, BatchEnd, EpochEnd):
         elif self._improvement.update(value):
             best = f"{self.model_prefix}-best"
             self._save_files(estimator, best)
-            self._tell(
+            self._log(
                 estimator,
                 f"{name} improved from {before:.5f} to {value:.5f}, updating best model at "
                 f"{self.model_dir} with prefix: {best}",
             )
         else:
-            self._tell(
+            self._log(
                 estimator, f"{name} did not improve from {before:.5f}, skipping updating best model"
             )
 
-    def _tell(self, estimator, text):
+    def _log(self, estimator, text):
         if self.verbose > 0:
             estimator.logger.info("[Epoch %d] CheckpointHandler: %s", self.current_epoch, text)
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from mxcy._library import forks, front
 
-__all__ = ["Kept"]
+__all__ = ["Constants"]
 
 _products: weakref.WeakValueDictionary = weakref.WeakValueDictionary()
 _lock = forks.guard(threading.Lock())
@@ -31,8 +31,8 @@ class _Product:
         return front.any_failed(self.arrays)
 
 
-class Kept:
-    """The kept values of one plan.
+class Constants:
+    """The constants of one plan.
 
     Parameters
     ----------
@@ -48,17 +48,17 @@ class Kept:
     def __init__(self, plan, context):
         self._plan, self._context = plan, context
         self.arrays = [None] * len(plan.kept)
-        self._made: list[Any] = [None] * len(plan.once)  # the products
+        self._products: list[Any] = [None] * len(plan.once)  # by step
         self._seen: list[Any] = [None] * len(plan.once)
         self._slots = list({s for once in plan.once for s in once.slots})
         self._changing = list({s for once in plan.once if not once.fixed for s in once.slots})
-        self._last: Any = None  # states of the variables for which all is up to date
+        self._last_inputs: Any = None  # states of the variables for which all arrays are up to date
         self._results: list[Any] = []  # the arrays of all products
-        self._maker = {
+        self._producers = {
             place: number for number, once in enumerate(plan.once) for place in once.kept
         }
 
-    def renew(self, arrays, run):
+    def refresh(self, arrays, run):
         """Recompute values that depend on arrays written since the last run.
 
         Parameters
@@ -69,47 +69,47 @@ class Kept:
             ``run(number)`` runs a step on `arrays` and the kept arrays.
         """
         last = front.states(arrays, self._slots, self._changing)
-        if last == self._last and not front.any_failed(self._results):
+        if last == self._last_inputs and not front.any_failed(self._results):
             return
-        self._last = None  # in case a step fails
-        taken = False
+        self._last_inputs = None  # in case a step fails
+        computed = False
         for number, once in enumerate(self._plan.once):
             seen = tuple(
                 [(arrays[s].address, 0 if once.fixed else arrays[s].version) for s in once.slots]
             )
-            if seen != self._seen[number] or self._made[number].failed:
+            if seen != self._seen[number] or self._products[number].failed:
                 with _lock:
-                    self._take(number, seen, run)
-                taken = True
-        for place in self._plan.helping if taken else ():  # not consumed by a step
+                    self._compute(number, seen, run)
+                computed = True
+        for place in self._plan.intermediate if computed else ():  # not consumed by a step
             self.arrays[place] = None
-        self._results = [array for made in self._made for array in made.arrays]
-        self._last = last
+        self._results = [array for product in self._products for array in product.arrays]
+        self._last_inputs = last
 
-    def _take(self, number, seen, run):
-        """Share the value of another plan, or compute it."""
+    def _compute(self, number, seen, run):
+        """Compute a value unless another plan has; in both cases, share it."""
         once = self._plan.once[number]
-        lasting = [place for place in once.kept if place not in self._plan.helping]
-        which = tuple(place in lasting for place in once.kept)  # plans may need different outputs
-        key = once.recipe, which, self._context, tuple(address for address, _ in seen)
+        shared = [place for place in once.kept if place not in self._plan.intermediate]
+        outputs = tuple(place in shared for place in once.kept)  # plans may need different outputs
+        key = once.recipe, outputs, self._context, tuple(address for address, _ in seen)
         product = _products.get(key)
         if product is None:
-            product = _products[key] = _Product([self._new(place) for place in lasting])
-        self._made[number] = product
-        for place, array in zip(lasting, product.arrays, strict=True):
+            product = _products[key] = _Product([self._new(place) for place in shared])
+        self._products[number] = product
+        for place, array in zip(shared, product.arrays, strict=True):
             self.arrays[place] = array
-        if lasting and (product.seen != seen or product.failed):
+        if shared and (product.seen != seen or product.failed):
             product.seen = None  # in case the step fails
-            self._run(number, run)
+            self._run_step(number, run)
             product.seen = seen
         self._seen[number] = seen
 
-    def _run(self, number, run):
+    def _run_step(self, number, run):
         """Run a step after those that compute its inputs, then drop these."""
         once = self._plan.once[number]
-        helpers = [place for place in once.reads if self.arrays[place] is None]
-        for maker in sorted({self._maker[place] for place in helpers}):
-            self._run(maker, run)
+        missing = [place for place in once.reads if self.arrays[place] is None]
+        for producer in sorted({self._producers[place] for place in missing}):
+            self._run_step(producer, run)
         for place in once.kept:
             if self.arrays[place] is None:
                 self.arrays[place] = self._new(place)

@@ -4,14 +4,14 @@ from mxcy import ndarray as nd
 from mxcy.base import MXNetError
 from mxcy.context import cpu
 from mxcy.kvstore.key_calls import delivering
-from mxcy.kvstore.optimizer_terms import take_terms, terms_of
+from mxcy.kvstore.optimizer_settings import apply_settings, settings_of
 from mxcy.kvstore.shared import SharedKey, name_of
 from mxcy.optimizer import Updater, get_updater
 
-__all__ = ["Keeper", "take_keys", "take_optimizer", "take_values"]
+__all__ = ["StateSource", "restore_keys", "restore_optimizer", "restore_values"]
 
 
-class Keeper:
+class StateSource:
     """Provides the state of one exchange of a store; see `Exchange`. Runs on the progress thread.
 
     Parameters
@@ -41,14 +41,14 @@ class Keeper:
         store, values = self._store, {}
         for slot in self._exchange.slots:
             shared, value = store.shared[slot.key], store.current(slot.key)
-            content = value.astype(shared.sum_dtype).asnumpy()
-            terms = name_of(value.dtype), shared.sum_dtype, shared.same_dtype, shared.by_rows
-            values[slot.key] = content, *terms
+            array = value.astype(shared.sum_dtype).asnumpy()
+            dtypes = name_of(value.dtype), shared.sum_dtype
+            values[slot.key] = array, *dtypes, shared.same_dtype, shared.by_rows
         state = {"values": values, "compression": store.compression, "before": store.steps_before}
         if type(store.updater) is Updater:
             optimizer = store.updater.optimizer
             state["optimizer"] = {
-                "terms": terms_of(optimizer),
+                "settings": settings_of(optimizer),
                 "states": store.updater.get_states(),
                 "updates": optimizer.num_update,
                 "counts": optimizer._all_index_update_counts,
@@ -56,8 +56,8 @@ class Keeper:
         return state
 
 
-def take_keys(store, exchange):
-    """Create all keys of an exchange of the job; `take_values` sets their values.
+def restore_keys(store, exchange):
+    """Create all keys of an exchange of the job; `restore_values` sets their values.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def take_keys(store, exchange):
         slot.deliver = delivering(store, slot.key)
 
 
-def take_values(store, exchanges, pairs):
+def restore_values(store, exchanges, pairs):
     """Set keys to the job's values; return whether the job has them.
 
     Parameters
@@ -89,38 +89,38 @@ def take_values(store, exchanges, pairs):
     MXNetError
         If the job has only some of the keys, or other shapes or dtypes.
     """
-    homes = {
+    exchange_of = {
         key: exchange
         for exchange in exchanges
         if exchange.inherited is not None
         for key in exchange.inherited["values"]
     }
-    there = [key in homes for key, _ in pairs]
+    there = [key in exchange_of for key, _ in pairs]
     if not any(there):
         return False
     missing = next((key for (key, _), known in zip(pairs, there, strict=True) if not known), None)
     if missing is not None:
         raise MXNetError(f"init: the job that this worker has joined has no key {missing!r}")
     for key, value in pairs:
-        content, dtype, *_ = homes[key].inherited["values"][key]
-        if value.shape != content.shape or name_of(value.dtype) != dtype:
+        array, dtype, *_ = exchange_of[key].inherited["values"][key]
+        if value.shape != array.shape or name_of(value.dtype) != dtype:
             raise MXNetError(
                 f"init: the job that this worker has joined has key {key!r} of shape "
-                f"{content.shape} and dtype {dtype}, not {value.shape} and {name_of(value.dtype)}"
+                f"{array.shape} and dtype {dtype}, not {value.shape} and {name_of(value.dtype)}"
             )
     for key, value in pairs:
-        content = homes[key].inherited["values"].pop(key)[0]
-        store.put(key, nd.array(content, cpu(), content.dtype).astype(value.dtype))
+        array = exchange_of[key].inherited["values"].pop(key)[0]
+        store.put(key, nd.array(array, cpu(), array.dtype).astype(value.dtype))
     return True
 
 
-def take_optimizer(state, optimizer):
+def restore_optimizer(state, optimizer):
     """Recreate the job's updater with this worker's optimizer.
 
     Parameters
     ----------
     state : dict
-        See `Keeper.tell`.
+        See `StateSource.snapshot`.
     optimizer : Optimizer
         Optimizer, which gets the job's settings.
 
@@ -128,7 +128,7 @@ def take_optimizer(state, optimizer):
     -------
     Updater
     """
-    optimizer = take_terms(optimizer, state["terms"])
+    optimizer = apply_settings(optimizer, state["settings"])
     optimizer.num_update = state["updates"]
     for device, counts in state["counts"].items():
         optimizer._set_current_context(device)

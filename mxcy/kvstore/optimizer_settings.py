@@ -6,22 +6,22 @@ from mxcy.base import MXNetError
 from mxcy.dist.worlds import collectives
 from mxcy.optimizer import Optimizer
 
-__all__ = ["agree", "take_terms", "terms_of"]
+__all__ = ["agree", "apply_settings", "settings_of"]
 
 _PLAIN = (bool, int, float, str, type(None))
 #: update counts, which are not shared
-_OWN = ("num_update", "begin_num_update")
+_COUNTS = ("num_update", "begin_num_update")
 
 
-def _settings(described):
+def _settings(obj):
     return {
         name: value
-        for name, value in sorted(vars(described).items())
-        if isinstance(value, _PLAIN) and name not in _OWN
+        for name, value in sorted(vars(obj).items())
+        if isinstance(value, _PLAIN) and name not in _COUNTS
     }
 
 
-def terms_of(optimizer):
+def settings_of(optimizer):
     """Return class and settings of an optimizer and its scheduler.
 
     Parameters
@@ -33,11 +33,11 @@ def terms_of(optimizer):
     dict
         JSON-serializable settings.
     """
-    terms = {"class": type(optimizer).__name__, "settings": _settings(optimizer)}
+    settings = {"class": type(optimizer).__name__, "settings": _settings(optimizer)}
     scheduler = optimizer.lr_scheduler
     if scheduler is not None:
-        terms["scheduler"] = [type(scheduler).__name__, _settings(scheduler)]
-    return terms
+        settings["scheduler"] = [type(scheduler).__name__, _settings(scheduler)]
+    return settings
 
 
 def agree(world, optimizer):
@@ -67,29 +67,29 @@ def agree(world, optimizer):
     UserWarning
         If settings differ.
     """
-    mine = terms_of(optimizer)
-    first = (yield from collectives.gather_texts(world, mine))[0]
-    if mine == first:
+    own = settings_of(optimizer)
+    first = (yield from collectives.gather_texts(world, own))[0]
+    if own == first:
         return optimizer
     differing = [
-        name for name, value in first["settings"].items() if mine["settings"].get(name) != value
+        name for name, value in first["settings"].items() if own["settings"].get(name) != value
     ]
     warnings.warn(
         f"set_optimizer: {first['class']} of rank {world.rank} differs from that of rank 0, whose "
         f"settings are used: {', '.join(differing) or 'the scheduler of rates differs'}",
         stacklevel=2,
     )
-    return take_terms(optimizer, first)
+    return apply_settings(optimizer, first)
 
 
-def take_terms(optimizer, terms):
+def apply_settings(optimizer, settings):
     """Apply the settings of another optimizer.
 
     Parameters
     ----------
     optimizer : Optimizer
-    terms : dict
-        See `terms_of`.
+    settings : dict
+        See `settings_of`.
 
     Returns
     -------
@@ -101,17 +101,17 @@ def take_terms(optimizer, terms):
     MXNetError
         If the class is unknown in this process.
     """
-    if terms["class"] != type(optimizer).__name__:
-        kind = Optimizer.opt_registry.get(terms["class"].lower())
+    if settings["class"] != type(optimizer).__name__:
+        kind = Optimizer.opt_registry.get(settings["class"].lower())
         if kind is None:
             raise MXNetError(
-                f"set_optimizer: rank 0 has the optimizer {terms['class']}, which is not "
+                f"set_optimizer: rank 0 has the optimizer {settings['class']}, which is not "
                 "registered in this process"
             )
         optimizer = kind(param_dict=optimizer.param_dict, param_idx2name=optimizer.idx2name)
-    for name, value in terms["settings"].items():
+    for name, value in settings["settings"].items():
         setattr(optimizer, name, value)
-    if optimizer.lr_scheduler is not None and "scheduler" in terms:
-        for name, value in terms["scheduler"][1].items():
+    if optimizer.lr_scheduler is not None and "scheduler" in settings:
+        for name, value in settings["scheduler"][1].items():
             setattr(optimizer.lr_scheduler, name, value)
     return optimizer
