@@ -174,7 +174,7 @@ class CudaKernel:
                 for value in values
             ]
             for array in (*reads, *writes):
-                driver.turn(device, array.address, not any(array is one for one in reads))
+                driver.turn(device, array.address, not any(array is read for read in reads))
             driver.start(device, function, grid_dims, block_dims, shared_mem, arguments)
             driver.wait(device)
         for array in writes:

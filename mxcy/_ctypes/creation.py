@@ -86,15 +86,15 @@ def detach_parts(values, positions, shapes, codes, addresses):
     """
     views = []
     for position, shape, code in zip(positions, shapes, codes, strict=True):
-        one = values[position]
-        if isinstance(one, list | tuple) and len(one) == 1:
-            one = one[0]
-        if not isinstance(one, NDArrayBase) or one.kind is None:  # a sparse one has none
+        value = values[position]
+        if isinstance(value, list | tuple) and len(value) == 1:
+            value = value[0]
+        if not isinstance(value, NDArrayBase) or value.kind is None:  # a sparse one has none
             return None
-        if one.dtype_code != code or one.shape != shape:
+        if value.dtype_code != code or value.shape != shape:
             return None
-        if one.on_device or one.context.device_typeid != 1:
+        if value.on_device or value.context.device_typeid != 1:
             return None
-        views.append(one.detached())
+        views.append(value.detached())
     addresses[:] = [view.address for view in views]
     return views

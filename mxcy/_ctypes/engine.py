@@ -253,7 +253,7 @@ def push(function, reads, writes, name, place, priority, property, device_type, 
     if sys.is_finalizing():  # the callbacks may be gone already
         return function()
     used = [*reads, *writes]
-    variables = (ctypes.c_void_p * max(len(used), 1))(*(one.var for one in used))
+    variables = (ctypes.c_void_p * max(len(used), 1))(*(item.var for item in used))
     access = (ctypes.c_int32 * max(len(used), 1))(*[READS] * len(reads), *[WRITES] * len(writes))
     operation = Operation(
         _RUN_ADDRESS,

@@ -84,11 +84,11 @@ def _for_each(node, a, compiled):
 
 
 def _while(node, a, compiled):
-    one, some = _step(a), _steps(node, a)
-    begins, step = compiled(loads(a.cond)), compiled(one)
-    together = _may_be_in_vain(one)
-    steps = compiled(some, expanded=True) if together else step
-    of_step, of_steps = map(_numbers_of_variables, (one, some))
+    single_step, several_steps = _step(a), _steps(node, a)
+    begins, step = compiled(loads(a.cond)), compiled(single_step)
+    together = _may_be_in_vain(single_step)
+    steps = compiled(several_steps, expanded=True) if together else step
+    of_step, of_steps = map(_numbers_of_variables, (single_step, several_steps))
     places = [a.func_input_locs[i] for i in a.func_var_locs]
 
     def run(inputs):

@@ -168,7 +168,7 @@ def scale_loss(loss, optimizer_or_trainer):
     factor = scaler.loss_scale
     optimizer_or_trainer._scale = optimizer_or_trainer._amp_original_scale / factor
     if isinstance(loss, (list, tuple)):
-        yield [one * factor for one in loss]
+        yield [part * factor for part in loss]
     else:
         yield loss * factor
 

@@ -308,7 +308,7 @@ def convert_hybrid_block(
 
 def _is_example(value):
     return isinstance(value, NDArray) or (
-        isinstance(value, (list, tuple)) and any(isinstance(one, NDArray) for one in value)
+        isinstance(value, (list, tuple)) and any(isinstance(item, NDArray) for item in value)
     )
 
 

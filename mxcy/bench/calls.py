@@ -77,5 +77,5 @@ def lines(results):
     """Format the table."""
     yield f"{'nanoseconds of a call':<52}{'4 x 4':>10}{'64 x 64':>10}"
     small, large = ([c for c in results if c["n"] == n] for n in (4, 64))
-    for one, other in zip(small, large, strict=True):
-        yield f"{one['statement']:<52}{one['seconds'] * 1e9:>10.0f}{other['seconds'] * 1e9:>10.0f}"
+    for a, b in zip(small, large, strict=True):
+        yield f"{a['statement']:<52}{a['seconds'] * 1e9:>10.0f}{b['seconds'] * 1e9:>10.0f}"

@@ -187,8 +187,8 @@ def cases(record, call, dtype, ctx):
     if plain and isinstance(plain[0].inputs[0], tuple):
         chosen = []
         for shape in SHAPES:
-            one = type(plain[0])(*[shape] * len(plain[0].inputs), train=plain[0].train)
-            case = _case(record, one, dtype, ctx, 1, ())
+            resized = type(plain[0])(*[shape] * len(plain[0].inputs), train=plain[0].train)
+            case = _case(record, resized, dtype, ctx, 1, ())
             taken = _works(call, case)
             chosen += [case] if taken is not None and taken < 10 * _SLOW else []
         if chosen:

@@ -44,29 +44,29 @@ def _parser():
     common.add_argument("--seconds", type=float, help="approximate duration per figure")
 
     def table(name, seconds, **about):
-        one = which.add_parser(name, parents=[common], **about)
-        one.set_defaults(seconds=seconds)
-        return one
+        command = which.add_parser(name, parents=[common], **about)
+        command.set_defaults(seconds=seconds)
+        return command
 
     zoo = model_names()
-    one = table("score", 2.0, help="images per second of networks")
+    command = table("score", 2.0, help="images per second of networks")
     usual = ["resnet50_v1", "mobilenetv2_1.0"]
-    one.add_argument("--network", nargs="+", type=_named("network", zoo), default=usual)
-    one.add_argument("--batch-size", nargs="+", type=_positive, default=[1, 8])
-    one.add_argument("--size", type=_positive, help="height and width of images; 224, or 299")
-    one.add_argument("--precision", choices=score.PRECISIONS, default="float32")
-    one = table("train", 2.0, help="milliseconds of a training step")
+    command.add_argument("--network", nargs="+", type=_named("network", zoo), default=usual)
+    command.add_argument("--batch-size", nargs="+", type=_positive, default=[1, 8])
+    command.add_argument("--size", type=_positive, help="height and width of images; 224, or 299")
+    command.add_argument("--precision", choices=score.PRECISIONS, default="float32")
+    command = table("train", 2.0, help="milliseconds of a training step")
     usual = [*training.NETWORKS, "resnet18_v1"]
     network = _named("network", [*training.NETWORKS, *zoo])
     text = f"of {usual}, or of the model zoo"
-    one.add_argument("--network", nargs="+", type=network, default=usual, help=text)
-    one.add_argument("--batch-size", type=_positive, help="samples in a batch")
-    one.add_argument("--size", type=_positive, default=224, help="height and width of images")
+    command.add_argument("--network", nargs="+", type=network, default=usual, help=text)
+    command.add_argument("--batch-size", type=_positive, help="samples in a batch")
+    command.add_argument("--size", type=_positive, default=224, help="height and width of images")
     optimizers = mx.optimizer.Optimizer.opt_registry
-    one.add_argument("--optimizer", type=_named("optimizer", optimizers), default="sgd")
+    command.add_argument("--optimizer", type=_named("optimizer", optimizers), default="sgd")
     table("calls", 0.2, help="nanoseconds of small calls")
-    one = table("bandwidth", 0.3, help="gigabytes per second of memory-bound operators")
-    one.add_argument("--megabytes", type=float, default=64.0, help="of an array")
+    command = table("bandwidth", 0.3, help="gigabytes per second of memory-bound operators")
+    command.add_argument("--megabytes", type=float, default=64.0, help="of an array")
     return parser
 
 

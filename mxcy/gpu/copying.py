@@ -132,7 +132,7 @@ def split(request):
 def _blocks(request, parts, joined, part, all_, apart):
     if len(parts) > 4:  # one launch each
         return "it joins up to 4 arrays"
-    if _bits(joined) is None or any(one.dtype != joined.dtype for one in parts):
+    if _bits(joined) is None or any(part_spec.dtype != joined.dtype for part_spec in parts):
         return "copies elements of up to 8 bytes"
     rows, launches, offset = request.values["rows"], [], 0
     if not rows or not joined.size:

@@ -197,12 +197,12 @@ def _numbers(request, fields):
     numbers += [(0.0, None)] * (2 - len(numbers))
     if name in ("uniform", "normal"):
         count = 4 if computed == "float" else 2
-        one, step, scaled = "x[k] = below_one<T>(&d);", 1, "a + (b - a) * x[k]"
+        draw, step, scaled = "x[k] = below_one<T>(&d);", 1, "a + (b - a) * x[k]"
         if name == "normal":
-            one, step, scaled = "normals(&d, x + k, x + k + 1);", 2, "a + b * x[k]"
+            draw, step, scaled = "normals(&d, x + k, x + k + 1);", 2, "a + b * x[k]"
         if name == "normal" and computed == "double":
             count = 2  # one counter has four words
-        body = _FOUR.format(count=count, step=step, one=one, scaled=scaled)
+        body = _FOUR.format(count=count, step=step, one=draw, scaled=scaled)
         grid = spread(out.size, count)
     else:
         body = _DRAW.format(parameters="", a="(T)first", b="(T)second", sample=_SAMPLES[name])

@@ -35,8 +35,8 @@ class DistributedOptimizer(Optimizer):
 
     def _add_up(self, index, gradient):
         if isinstance(index, (list, tuple)):
-            for one, array in zip(index, gradient, strict=True):
-                self._add_up(one, array)
+            for name, array in zip(index, gradient, strict=True):
+                self._add_up(name, array)
             return
         priority = -index if isinstance(index, int) else 0
         allreduce_(gradient, False, str(index), priority, prescale_factor=1.0 / self._predivide)

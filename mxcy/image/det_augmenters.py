@@ -134,7 +134,7 @@ def CreateMultiRandCropAugmenter(
     assert all(len(value) == count for value in arguments), (
         f"lists of parameters must have equal lengths, got {[len(value) for value in arguments]}"
     )
-    crops = [DetRandomCropAug(*one) for one in zip(*arguments, strict=True)]
+    crops = [DetRandomCropAug(*values) for values in zip(*arguments, strict=True)]
     return DetRandomSelectAug(crops, skip_prob=skip_prob)
 
 

@@ -240,9 +240,9 @@ class ImageDetIter(ImageIter):
         assert isinstance(it, ImageDetIter), "Synchronize with invalid iterator."
         assert self.label_shape[1] == it.label_shape[1], "object width mismatch."
         shape = (max(self.label_shape[0], it.label_shape[0]), self.label_shape[1])
-        for one in (self, it):
-            if shape != one.label_shape:
-                one.reshape(None, shape)
+        for iterator in (self, it):
+            if shape != iterator.label_shape:
+                iterator.reshape(None, shape)
                 if verbose:
                     logging.info("Resized label_shape to (%d, %d).", *shape)
         return it

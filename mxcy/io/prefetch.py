@@ -18,10 +18,14 @@ def _next_or_none(iterator):
 def _renamed(descriptions, names):
     """Rename descriptions by a mapping."""
     result = []
-    for one in descriptions:
-        if not isinstance(one, DataDesc):
-            one = DataDesc(*one)
-        result.append(DataDesc(names[one.name], one.shape, one.dtype, one.layout))
+    for description in descriptions:
+        if not isinstance(description, DataDesc):
+            description = DataDesc(*description)
+        result.append(
+            DataDesc(
+                names[description.name], description.shape, description.dtype, description.layout
+            )
+        )
     return result
 
 

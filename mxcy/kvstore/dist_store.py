@@ -92,7 +92,7 @@ class DistStore(JobStore):
             settings = self._progress.call(
                 collectives.gather_texts(self._progress.world, own_settings), what
             )
-        if any(one != settings[0] for one in settings):
+        if any(setting != settings[0] for setting in settings):
             raise MXNetError(f"{what}: the workers' settings differ: {settings}")
         self._compression = compression
         self._compress(Levels(*own_settings))
@@ -377,7 +377,7 @@ class DistStore(JobStore):
 
     @property
     def _exchanges(self):
-        return [one for one in (self.exchange, self._compressing) if one is not None]
+        return [exchange for exchange in (self.exchange, self._compressing) if exchange is not None]
 
     def _observed(self, exchange):
         exchange.on_session = self._lanes.trace
@@ -404,7 +404,7 @@ class DistStore(JobStore):
             **super().stats(),
             "engine": self._progress.world.engine,
             "buckets": [bucket for exchange in exchanges for bucket in exchange.stats()],
-            "keys": {k: v for one in exchanges for k, v in one.stats_of_keys().items()},
+            "keys": {k: v for exchange in exchanges for k, v in exchange.stats_of_keys().items()},
         }
 
 

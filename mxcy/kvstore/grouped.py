@@ -56,10 +56,10 @@ class Group:
         if self._begun:
             return []
         self._begun = True
-        ungrouped = [one for one in self.shared if one.used_ungrouped]
-        for one in ungrouped:
-            one.used_ungrouped = False
-        return [one.var for one in ungrouped]
+        ungrouped = [shared_key for shared_key in self.shared if shared_key.used_ungrouped]
+        for shared_key in ungrouped:
+            shared_key.used_ungrouped = False
+        return [shared_key.var for shared_key in ungrouped]
 
     def fill(self, buffer, addresses):
         """Gather the arrays at the addresses into a buffer."""
@@ -119,7 +119,7 @@ def groups_of(keys, shared, code_of):
         all_there = len(members) == len(bucket.slots)
         if all_there and all(shared[slot.key].same_dtype for slot in bucket.slots):
             members = [shared[slot.key] for slot in bucket.slots]
-            codes = [code_of(one.sum_dtype) for one in members]
+            codes = [code_of(member.sum_dtype) for member in members]
             groups.append(Group(bucket, positions, keys, members, codes))
         else:
             others += members

@@ -48,7 +48,7 @@ class KVStore(KVStoreBase):
         MXNetError
             If a key exists already.
         """
-        self.handle.init_all([(one, arrays[0]) for one, arrays in _pairs(key, value)])
+        self.handle.init_all([(each_key, arrays[0]) for each_key, arrays in _pairs(key, value)])
 
     @api_call("MXKVStorePushEx")
     def push(self, key, value, priority=0):
@@ -69,14 +69,16 @@ class KVStore(KVStoreBase):
             If a key is unknown, or a shape differs from the stored value's.
         """
         pushed = {}
-        for one, arrays in _pairs(key, value):
-            pushed.setdefault(one, []).extend(arrays)  # values of duplicate keys are summed
-        for one, arrays in pushed.items():
+        for each_key, arrays in _pairs(key, value):
+            pushed.setdefault(each_key, []).extend(arrays)  # values of duplicate keys are summed
+        for each_key, arrays in pushed.items():
             if self._compression is not None:
                 if any(array.stype != "default" for array in arrays):
-                    raise MXNetError(f"key {one}: gradient compression takes dense arrays only")
-                arrays = [self._compression(one, i, array) for i, array in enumerate(arrays)]
-            self.handle.push(one, arrays, priority)
+                    raise MXNetError(
+                        f"key {each_key}: gradient compression takes dense arrays only"
+                    )
+                arrays = [self._compression(each_key, i, array) for i, array in enumerate(arrays)]
+            self.handle.push(each_key, arrays, priority)
 
     @api_call("MXKVStorePullEx")
     def pull(self, key, out=None, priority=0, ignore_sparse=True):
@@ -100,11 +102,11 @@ class KVStore(KVStoreBase):
             If a key is unknown, or a shape differs from the stored value's.
         """
         assert out is not None, "pull needs arrays to put the values into: out"
-        for one, arrays in _pairs(key, out):
+        for each_key, arrays in _pairs(key, out):
             if ignore_sparse:
-                dense = not self.handle.is_sparse(one)
+                dense = not self.handle.is_sparse(each_key)
                 arrays = [array for array in arrays if dense and array.stype == "default"]
-            self.handle.pull(one, arrays, priority)
+            self.handle.pull(each_key, arrays, priority)
 
     @api_call("MXKVStorePullRowSparseEx")
     def row_sparse_pull(self, key, out=None, priority=0, row_ids=None):
@@ -128,9 +130,9 @@ class KVStore(KVStoreBase):
         """
         assert out is not None, "row_sparse_pull needs arrays to put the rows into: out"
         assert row_ids is not None, "row_sparse_pull needs the rows to get: row_ids"
-        for one, arrays, ids in _with_ids(key, out, row_ids):
+        for each_key, arrays, ids in _with_ids(key, out, row_ids):
             for array, rows in zip(arrays, ids, strict=True):
-                self.handle.pull_rows(one, array, rows)
+                self.handle.pull_rows(each_key, array, rows)
 
     @api_call("MXKVStorePushPullEx")
     def pushpull(self, key, value, out=None, priority=0):

@@ -126,7 +126,7 @@ def _of_server(client, server, states):
 def _part(state, served, begin, length):
     """The part of a key's state."""
     if isinstance(state, tuple | list):
-        return type(state)(_part(one, served, begin, length) for one in state)
+        return type(state)(_part(part, served, begin, length) for part in state)
     if served.by_rows and isinstance(state, NDArray) and state.shape == served.shape:
         return nd.array(state.asnumpy()[begin :: len(served.shares)], dtype=state.dtype)
     if len(served.shares) > 1 and isinstance(state, NDArray) and state.shape == served.shape:

@@ -40,7 +40,7 @@ def packed(optimizer):
     copy = type(optimizer).__new__(type(optimizer))
     copy.__dict__.update(state, param_dict={})
     for name in ("lr_mult", "wd_mult"):
-        own = {index: getattr(one, name) for index, one in optimizer.param_dict.items()}
+        own = {index: getattr(parameter, name) for index, parameter in optimizer.param_dict.items()}
         setattr(copy, name, {**state[name], **own})
     return np.frombuffer(pickle.dumps(copy), np.uint8)
 

@@ -29,8 +29,8 @@ class SlicedKVStore(KVStore):
             super().pushpull(key, value, out, priority)
             return
         outs = value if out is None else out
-        for i, (one, arrays, taking) in enumerate(zip(key, value, outs, strict=True)):
-            super().pushpull(one, arrays, taking, priority - i)
+        for i, (each_key, arrays, outputs) in enumerate(zip(key, value, outs, strict=True)):
+            super().pushpull(each_key, arrays, outputs, priority - i)
 
     def _set_updater(self, updater):
         raise MXNetError("with DMLC_PS_VAN_TYPE=p3 a store cannot run an optimizer")

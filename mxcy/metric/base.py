@@ -207,8 +207,8 @@ def create(metric, *args, **kwargs):
     """
     if isinstance(metric, list):
         composite = CompositeEvalMetric()
-        for one in metric:
-            composite.add(create(one, *args, **kwargs))
+        for name in metric:
+            composite.add(create(name, *args, **kwargs))
         return composite
     if callable(metric) and not isinstance(metric, EvalMetric):
         return CustomMetric(metric, *args, **kwargs)

@@ -30,7 +30,7 @@ def _call_all(callbacks, *arguments):
 def _labels_of(batch):
     """Labels of a batch or of a list of batches per device, and whether it is such a list."""
     if isinstance(batch, list):
-        return [one.label for one in batch], True
+        return [each.label for each in batch], True
     return batch.label, False
 
 

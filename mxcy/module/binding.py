@@ -39,13 +39,13 @@ def bind_part(group, ctx, parts, shared, group2ctx):
     -------
     Executor
     """
-    parts = [one for one in parts if one.name in group.arg_names]
-    shapes = {one.name: one.shape for one in parts}
+    parts = [desc for desc in parts if desc.name in group.arg_names]
+    shapes = {desc.name: desc.shape for desc in parts}
     arg_shapes, _, aux_shapes = group.symbol.infer_shape(**shapes)
     assert arg_shapes is not None, (
         f"the shapes of the network's arguments cannot be inferred from {shapes}"
     )
-    types = {one.name: one.dtype for one in parts}
+    types = {desc.name: desc.dtype for desc in parts}
     arg_types, _, aux_types = group.symbol.infer_type(**types)
     if arg_types is None:
         arg_types = [types.get(name, np.float32) for name in group.arg_names]

@@ -71,10 +71,10 @@ def describe(names, shapes, kind, strict):
     -------
     list of DataDesc
     """
-    if not all(isinstance(one, (tuple, list)) for one in shapes):
+    if not all(isinstance(desc, (tuple, list)) for desc in shapes):
         raise TypeError(f"{kind}_shapes: expected [(name, shape), ...], got {shapes!r}")
-    descriptions = [one if isinstance(one, DataDesc) else DataDesc(*one) for one in shapes]
-    described = [one.name for one in descriptions]
+    descriptions = [desc if isinstance(desc, DataDesc) else DataDesc(*desc) for desc in shapes]
+    described = [desc.name for desc in descriptions]
     if sorted(names) != sorted(described):
         _complain(
             f"Data provided by {kind}_shapes don't match names specified by {kind}_names "
@@ -118,10 +118,10 @@ def shapes_of_batch(batch, kind, descriptions):
         )
         return [array.shape for array in arrays]
     shapes = []
-    devices = [getattr(one, kind) for one in batch]
-    for one, parts in zip(descriptions, zip(*devices, strict=True), strict=True):
+    devices = [getattr(desc, kind) for desc in batch]
+    for desc, parts in zip(descriptions, zip(*devices, strict=True), strict=True):
         shape = list(parts[0].shape)
-        axis = DataDesc.get_batch_axis(one.layout)
+        axis = DataDesc.get_batch_axis(desc.layout)
         if axis >= 0:
             shape[axis] = sum(part.shape[axis] for part in parts)
         shapes.append(tuple(shape))
@@ -130,11 +130,11 @@ def shapes_of_batch(batch, kind, descriptions):
 
 def shapes_for_batch_size(descriptions, others):
     """The described shapes with the batch size of other descriptions."""
-    axes = [DataDesc.get_batch_axis(one.layout) for one in others]
-    sizes = [one.shape[axis] for one, axis in zip(others, axes, strict=True) if axis >= 0]
+    axes = [DataDesc.get_batch_axis(desc.layout) for desc in others]
+    sizes = [desc.shape[axis] for desc, axis in zip(others, axes, strict=True) if axis >= 0]
     shapes = []
-    for one in descriptions:
-        shape, axis = list(one.shape), DataDesc.get_batch_axis(one.layout)
+    for desc in descriptions:
+        shape, axis = list(desc.shape), DataDesc.get_batch_axis(desc.layout)
         if axis >= 0 and sizes:
             shape[axis] = sizes[0]
         shapes.append(tuple(shape))
@@ -156,11 +156,11 @@ def reshaped(descriptions, shapes):
         If the number of shapes differs.
     """
     if len(shapes) != len(descriptions):
-        names = ", ".join(one.name for one in descriptions)
+        names = ", ".join(desc.name for desc in descriptions)
         raise ValueError(f"batch: expected {len(descriptions)} arrays ({names}), got {len(shapes)}")
     return [
-        DataDesc(one.name, shape, one.dtype, one.layout)
-        for one, shape in zip(descriptions, shapes, strict=True)
+        DataDesc(desc.name, shape, desc.dtype, desc.layout)
+        for desc, shape in zip(descriptions, shapes, strict=True)
     ]
 
 

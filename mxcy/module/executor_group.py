@@ -94,7 +94,7 @@ class DataParallelExecutorGroup:
             DataDesc.get_batch_axis(symbol[name].attr("__layout__")) for name in self.output_names
         ]
         self._group2ctxs = each_device(group2ctxs, len(contexts))
-        self.grad_req = self._requests(grad_req, [one.name for one in data_shapes])
+        self.grad_req = self._requests(grad_req, [desc.name for desc in data_shapes])
         self.execs = []
         self.bind_exec(data_shapes, label_shapes, shared_group)
 
@@ -173,13 +173,13 @@ class DataParallelExecutorGroup:
         self.execs, self.batch_size, self.slices = execs, batch_size, slices
         self.data_shapes, self.label_shapes = data_shapes, label_shapes
         self.data_layouts, self.label_layouts = data_layouts, label_layouts
-        self.data_names = [one.name for one in data_shapes]
-        self.label_names = [one.name for one in label_shapes]
+        self.data_names = [desc.name for desc in data_shapes]
+        self.label_names = [desc.name for desc in label_shapes]
         self._collect_arrays()
 
     def _inputs_of(self, parts):
         """The shapes of all arguments that are not parameters, including missing labels."""
-        known = {one.name: one.shape for one in parts if one.name in self.arg_names}
+        known = {desc.name: desc.shape for desc in parts if desc.name in self.arg_names}
         shapes, _, _ = self.symbol.infer_shape(**known)
         if shapes is None:
             return known
@@ -297,7 +297,7 @@ class DataParallelExecutorGroup:
     def _load(batch, kind, targets, axes):
         # Batches for prediction may lack labels.
         if isinstance(batch, list):  # one batch per device
-            sources = list(zip(*(getattr(one, kind, None) or [] for one in batch), strict=True))
+            sources = list(zip(*(getattr(each, kind, None) or [] for each in batch), strict=True))
         else:
             sources = getattr(batch, kind, None) or []
         for source, target, axis in zip(sources, targets, axes, strict=False):

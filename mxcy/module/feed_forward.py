@@ -211,8 +211,8 @@ eval_batch_end_callback
 
     def _init_params(self, inputs):
         """Initialize the parameters that are not given."""
-        inputs = [one if isinstance(one, DataDesc) else DataDesc(*one) for one in inputs]
-        shapes = {one.name: one.shape for one in inputs}
+        inputs = [desc if isinstance(desc, DataDesc) else DataDesc(*desc) for desc in inputs]
+        shapes = {desc.name: desc.shape for desc in inputs}
         arg_shapes, _, aux_shapes = self.symbol.infer_shape(**shapes)
         assert arg_shapes is not None, f"parameter shapes cannot be inferred from {shapes}"
         attributes = self.symbol.attr_dict()
@@ -244,7 +244,7 @@ eval_batch_end_callback
 
     def _bound(self, data):
         """A module for prediction on the first device, bound to an iterator's shapes."""
-        shapes = {one[0]: one[1] for one in data.provide_data}
+        shapes = {desc[0]: desc[1] for desc in data.provide_data}
         arguments = self.symbol.list_arguments()
         inferred = dict(zip(arguments, self.symbol.infer_shape(**shapes)[0], strict=True))
         labels = [n for n in arguments if n not in shapes and n not in self.arg_params]
@@ -316,7 +316,8 @@ eval_batch_end_callback
             raise ValueError("FeedForward has no parameters yet: call fit, or pass arg_params")
         data = self._iterator(X, None, for_training=False)
         names = [
-            [one[0] for one in described] for described in (data.provide_data, data.provide_label)
+            [desc[0] for desc in descriptions]
+            for descriptions in (data.provide_data, data.provide_label)
         ]
         module = Module(self.symbol, *names, context=self.ctx[0])
         module.bind(data.provide_data, data.provide_label, for_training=False)
@@ -421,4 +422,7 @@ work_load_list, eval_end_callback, eval_batch_end_callback
 
 def _names_of(data):
     """The names of an iterator's inputs, and of its labels."""
-    return [[one[0] for one in described] for described in (data.provide_data, data.provide_label)]
+    return [
+        [desc[0] for desc in descriptions]
+        for descriptions in (data.provide_data, data.provide_label)
+    ]

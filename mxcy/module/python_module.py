@@ -112,8 +112,8 @@ class PythonModule(BaseModule):
             (self._label_names, label_shapes, "label"),
         ):
             if shapes is not None:
-                assert [one[0] for one in shapes] == names, (
-                    f"{kind}_shapes must be for {names}, got {[one[0] for one in shapes]}"
+                assert [desc[0] for desc in shapes] == names, (
+                    f"{kind}_shapes must be for {names}, got {[desc[0] for desc in shapes]}"
                 )
         self.for_training = for_training
         self.inputs_need_grad = inputs_need_grad

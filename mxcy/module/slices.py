@@ -25,15 +25,15 @@ def batch_axes(shapes, batch_size):
     batch_size : int or None
         Batch size of earlier shapes, or None.
     """
-    axes = [DataDesc.get_batch_axis(one.layout) for one in shapes]
-    for one, axis in zip(shapes, axes, strict=True):
+    axes = [DataDesc.get_batch_axis(desc.layout) for desc in shapes]
+    for desc, axis in zip(shapes, axes, strict=True):
         if axis == -1:
             continue
-        size = one.shape[axis]
+        size = desc.shape[axis]
         batch_size = size if batch_size is None else batch_size
         assert size == batch_size, (
             f"all data must have the same batch size: batch_size = {batch_size}, but "
-            f"{one.name} has shape {one.shape}"
+            f"{desc.name} has shape {desc.shape}"
         )
     return axes, batch_size
 
@@ -41,11 +41,11 @@ def batch_axes(shapes, batch_size):
 def part_shapes(shapes, axes, size):
     """The shapes of one device's part of the batch, of `size` samples."""
     parts = []
-    for one, axis in zip(shapes, axes, strict=True):
-        shape = list(one.shape)
+    for desc, axis in zip(shapes, axes, strict=True):
+        shape = list(desc.shape)
         if axis >= 0:
             shape[axis] = size
-        parts.append(DataDesc(one.name, tuple(shape), one.dtype, one.layout))
+        parts.append(DataDesc(desc.name, tuple(shape), desc.dtype, desc.layout))
     return parts
 
 

@@ -61,11 +61,13 @@ def squeezed(shape, axis=None):
         return tuple(extent for extent in shape if extent != 1) or (1,)
     axes = (axis,) if isinstance(axis, int) else tuple(axis)
     gone = set()
-    for one in axes:
-        place = one + len(shape) if one < 0 else one
-        assert 0 <= place < len(shape), f"axis {one} is out of range for {len(shape)}d array"
-        assert shape[place] == 1, f"Squeeze target axis {one} must be size 1, got {shape[place]}."
-        assert place not in gone, f"axis {one} is given twice"
+    for each_axis in axes:
+        place = each_axis + len(shape) if each_axis < 0 else each_axis
+        assert 0 <= place < len(shape), f"axis {each_axis} is out of range for {len(shape)}d array"
+        assert shape[place] == 1, (
+            f"Squeeze target axis {each_axis} must be size 1, got {shape[place]}."
+        )
+        assert place not in gone, f"axis {each_axis} is given twice"
         gone.add(place)
     return tuple(extent for i, extent in enumerate(shape) if i not in gone) or (1,)
 

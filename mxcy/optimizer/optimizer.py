@@ -274,8 +274,8 @@ class Optimizer(Rates):
             self._apply_many(*arrays, self._get_lrs(index), self._get_wds(index), counts)
             return
         if isinstance(index, (list, tuple)):
-            for one in zip(index, weight, grad, state, strict=True):
-                self._update_some(*one)
+            for arguments in zip(index, weight, grad, state, strict=True):
+                self._update_some(*arguments)
             return
         self._update_count(index)
         self._apply(
@@ -299,8 +299,8 @@ class Optimizer(Rates):
         states : list
             Result of `create_state`, updated in place.
         """
-        for one in zip(indices, weights, grads, states, strict=True):
-            self._update_some(*one)
+        for arguments in zip(indices, weights, grads, states, strict=True):
+            self._update_some(*arguments)
 
     def fused_step(self, indices, weights, grads, states):
         """Update several weights, with operators if possible; see `step`."""
@@ -312,8 +312,8 @@ class Optimizer(Rates):
 
     def _apply_many(self, weights, grads, states, lrs, wds, counts):
         """Update several weights; like `_apply`, with lists."""
-        for one in zip(weights, grads, states, lrs, wds, counts, strict=True):
-            self._apply(*one)
+        for arguments in zip(weights, grads, states, lrs, wds, counts, strict=True):
+            self._apply(*arguments)
 
     def _whole_step(self, indices, states):
         """Count an update and return its `WholeStep` for this number of states, or None."""

@@ -138,10 +138,10 @@ def np_reduce(dat, axis, keepdims, numpy_reduce_func):
     """
     axes = range(dat.ndim) if axis is None else [axis] if isinstance(axis, int) else list(axis)
     reduced = dat
-    for one in sorted((one % dat.ndim for one in axes), reverse=True):
-        reduced = numpy_reduce_func(reduced, axis=one)
+    for each_axis in sorted((each_axis % dat.ndim for each_axis in axes), reverse=True):
+        reduced = numpy_reduce_func(reduced, axis=each_axis)
         if keepdims:
-            reduced = np.expand_dims(reduced, one)
+            reduced = np.expand_dims(reduced, each_axis)
     return reduced
 
 

@@ -171,8 +171,8 @@ def compare_ndarray_tuple(t1, t2, rtol=None, atol=None):
     if t1 is None or t2 is None:
         return
     if isinstance(t1, tuple):
-        for one, other in zip(t1, t2, strict=True):
-            compare_ndarray_tuple(one, other, rtol, atol)
+        for item1, item2 in zip(t1, t2, strict=True):
+            compare_ndarray_tuple(item1, item2, rtol, atol)
     else:
         assert isinstance(t1, NDArray), f"expected an NDArray, got {type(t1).__name__}"
         assert_almost_equal(t1, t2, rtol=rtol, atol=atol)

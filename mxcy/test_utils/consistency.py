@@ -66,8 +66,8 @@ def check_consistency(
     assert len(ctx_list) > 1, "there must be two ways to compare"
     symbols = sym if isinstance(sym, list) else [sym] * len(ctx_list)
     executors = []
-    for one, description in zip(symbols, ctx_list, strict=True):
-        executors.append(one.simple_bind(grad_req=grad_req, **description))
+    for each_symbol, description in zip(symbols, ctx_list, strict=True):
+        executors.append(each_symbol.simple_bind(grad_req=grad_req, **description))
     values = dict(arg_params or {})
     for name, array in executors[0].arg_dict.items():
         if name not in values:
@@ -189,8 +189,8 @@ def _compare_updates(
     opt1, opt2, shapes, dtype, storage, rtol, atol, compare_states, noise_seed=None
 ):
     of_weights, of_gradients = storage
-    weights = [_random(one, of_weights, dtype, density=1) for one in shapes]
-    grads = [_random(one, of_gradients, dtype) for one in shapes]
+    weights = [_random(shape, of_weights, dtype, density=1) for shape in shapes]
+    grads = [_random(shape, of_gradients, dtype) for shape in shapes]
     results = []
     for optimizer in (opt1, opt2):
         own = [weight.copy() for weight in weights]
@@ -201,8 +201,8 @@ def _compare_updates(
             optimizer.update_multi_precision(i, weight, grad.copy(), states[i])
         results.append((own, states))
     (own1, states1), (own2, states2) = results
-    for one, other in zip(own1, own2, strict=True):
-        assert_almost_equal(one, other, rtol=rtol, atol=atol)
+    for weight1, weight2 in zip(own1, own2, strict=True):
+        assert_almost_equal(weight1, weight2, rtol=rtol, atol=atol)
     if compare_states:
         compare_ndarray_tuple(_nested(states1), _nested(states2), rtol, atol)
 
@@ -270,5 +270,5 @@ def check_gluon_hybridize_consistency(
     if numpy_func is not None:
         expected = numpy_func(*[array.asnumpy() for array in data_l])
         assert_almost_equal(expected, eager, rtol=rtol, atol=atol)
-    for one, other in zip(eager_gradients, hybrid_gradients, strict=True):
-        assert_almost_equal(one, other, rtol=rtol, atol=atol)
+    for eager, hybrid in zip(eager_gradients, hybrid_gradients, strict=True):
+        assert_almost_equal(eager, hybrid, rtol=rtol, atol=atol)

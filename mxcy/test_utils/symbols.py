@@ -411,8 +411,8 @@ def check_speed(sym, location=None, ctx=None, N=20, grad_req=None, typ="whole", 
 
 def same_symbol_structure(sym1, sym2):
     """Return whether two symbols have the same operators in the same order, ignoring names."""
-    one, other = (
+    first, second = (
         [(node["op"], [entry[:2] for entry in node["inputs"]]) for node in graph["nodes"]]
         for graph in (json.loads(sym1.tojson()), json.loads(sym2.tojson()))
     )
-    return one == other
+    return first == second

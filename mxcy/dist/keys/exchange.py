@@ -279,7 +279,7 @@ class Exchange:
                     starting.append(bucket)
                 elif not bucket.pending:
                     self._active.discard(bucket)
-        for bucket in sorted(starting, key=lambda one: -one.priority):
+        for bucket in sorted(starting, key=lambda bucket: -bucket.priority):
             bucket.start()
             self._progress.polling.expect(now, bucket.length * bucket.dtype.itemsize)
             if self._progress.joining.ranks:
@@ -315,7 +315,7 @@ class Exchange:
 
     def participates(self):
         """Whether this rank has sessions in flight or to start for others."""
-        return any(one.in_flight or one.wanted > one.sessions for one in self.buckets)
+        return any(bucket.in_flight or bucket.wanted > bucket.sessions for bucket in self.buckets)
 
     def submitted(self):
         """The largest number of pushes that the program has submitted for a key."""
@@ -394,7 +394,11 @@ class Exchange:
     def longest_wait(self):
         """The longest wait for a sum: (start time, this exchange, slot), or None."""
         waits = [(slot.pulls[0][2], slot) for slot in self.slots if slot.pulls]
-        waits += [(one.bucket_push.since, one.slots[0]) for one in self._active if one.bucket_push]
+        waits += [
+            (bucket.bucket_push.since, bucket.slots[0])
+            for bucket in self._active
+            if bucket.bucket_push
+        ]
         if not waits:
             return None
         since, slot = min(waits, key=lambda wait: wait[0])

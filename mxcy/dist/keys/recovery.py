@@ -29,7 +29,7 @@ def shrink(exchange, world):
         counts = [known[i] if i < len(known) else (0, 0) for known, _ in stages]
         _complete(bucket, world, *(list(column) for column in zip(*counts, strict=True)))
     if all(updating for _, updating in stages):
-        exchange.keeper.spread(world)
+        exchange.state_source.spread(world)
     for bucket in exchange.buckets:
         bucket.pending_update = None
 

@@ -108,7 +108,7 @@ class CompressedAllReduce(AllReduce):
         levels = self._levels
         shares = parts(source.size, 0, channel.size, 0, levels.per_word)
         packed = [levels.pack(source[begin : begin + length]) for _, begin, length in shares]
-        sent = [one.size for one in packed]
+        sent = [words_of_rank.size for words_of_rank in packed]
         share = shares[channel.rank][2]
         taken = [levels.bytes_of(share)] * channel.size
         words = np.empty(sum(taken), np.uint8)

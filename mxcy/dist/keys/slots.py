@@ -98,7 +98,7 @@ def plan(slots, bound, first, most):
                 groups.append(group)
             group.append(slot)
             closed = first if groups[0] is group else bound
-            if sum(one.bytes for one in group) >= closed:
+            if sum(slot.bytes for slot in group) >= closed:
                 del open_groups[kind]
         kinds = len({(slot.dtype, slot.still) for slot in slots})
         if len(groups) <= max(most, kinds):

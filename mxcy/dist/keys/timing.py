@@ -96,6 +96,9 @@ class Pace:
         )
 
     def _figures(self):
-        timings = [one for each in self._progress.exchanges for one in each.timings()]
-        hidden, seconds = sum(one.hidden for one in timings), sum(one.seconds for one in timings)
+        timings = [timing for exchange in self._progress.exchanges for timing in exchange.timings()]
+        hidden, seconds = (
+            sum(timing.hidden for timing in timings),
+            sum(timing.seconds for timing in timings),
+        )
         return self._samples, self._progress.comm_seconds, hidden, seconds

@@ -224,7 +224,7 @@ class Admission:
             return "its processes make calls by name, as those of Horovod do"
         if progress.joining.ranks:
             return "workers have no more data"
-        return next(filter(None, (one.obstacle() for one in progress.exchanges)), None)
+        return next(filter(None, (exchange.obstacle() for exchange in progress.exchanges)), None)
 
     def _answer(self, obstacle):
         request, self._request = self._request, None

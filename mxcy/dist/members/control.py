@@ -192,7 +192,11 @@ class ControlMessages:
 
     def _waits(self):
         """The longest wait: (start time, exchange or None, slot or agreement), or None."""
-        waits = [wait for wait in (one.longest_wait() for one in self._progress.exchanges) if wait]
+        waits = [
+            wait
+            for wait in (exchange.longest_wait() for exchange in self._progress.exchanges)
+            if wait
+        ]
         if self._progress.waiting is not None:
             waits.append((self._progress.waiting.began, None, self._progress.waiting))
         return min(waits, key=lambda wait: wait[0], default=None)

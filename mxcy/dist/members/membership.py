@@ -48,7 +48,7 @@ class Membership:
     def note(self):
         """Agree on the last round with the old numbers; on the progress thread, with the lock."""
         world, self.shrunk = self._progress.world, True
-        rounds = max((one.submitted() for one in self._progress.exchanges), default=0)
+        rounds = max((exchange.submitted() for exchange in self._progress.exchanges), default=0)
         self._last = max(world.allgather(rounds))
         self._scale()
 

@@ -79,7 +79,7 @@ class RowClient(KeyClient):
         priority : int
         """
         rows = np.empty((ids.size, *served.shape[1:]), served.dtype)
-        wanted = [one for one in self._by_server(served, ids) if one[2].size]
+        wanted = [part for part in self._by_server(served, ids) if part[2].size]
         if not wanted:
             on_done(None, rows)
             return

@@ -69,8 +69,8 @@ class Share:
         if len(pushed) == 1:
             return pushed[0]
         total = np.add(pushed[0], pushed[1])
-        for one in pushed[2:]:
-            np.add(total, one, out=total)
+        for array in pushed[2:]:
+            np.add(total, array, out=total)
         return total
 
     def replace(self, total):
@@ -96,7 +96,7 @@ class RowShare(Share):
 
     def total(self, pushed):
         """The row numbers and the sum of each row, in order of pushes."""
-        ids = np.concatenate([one for one, _ in pushed])
+        ids = np.concatenate([ids_of_push for ids_of_push, _ in pushed])
         rows = np.concatenate([rows for _, rows in pushed])
         order = np.argsort(ids, kind="stable")
         unique, starts = np.unique(ids[order], return_index=True)

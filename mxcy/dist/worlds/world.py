@@ -105,7 +105,7 @@ class World:
         self._comm = world.Split(roles.index(role), world.rank)
         self.rank, self.size = self._comm.rank, self._comm.size
         rows = self._comm.allgather((socket.gethostname(), identity()))
-        self.hosts, self.processes = [host for host, _ in rows], [one for _, one in rows]
+        self.hosts, self.processes = [host for host, _ in rows], [process for _, process in rows]
         self.name = f"rank {self.rank}"
         self.levels = None if elastic else levels_of(self.rank, self.hosts)
         self._message_comm, self._control_comm = world.Dup(), self._comm.Dup()

@@ -163,8 +163,8 @@ class Group:
 
     def __init__(self, fn, *args):
         self._fn = tuple(fn) if isinstance(fn, (list, tuple)) else (fn, *args)
-        for one in self._fn:
-            assert callable(one), f"Batchify functions must be callable, got {type(one)}"
+        for function in self._fn:
+            assert callable(function), f"Batchify functions must be callable, got {type(function)}"
 
     def __mx_handle__(self):
         """Return self; MXNet 2 returns a C++ counterpart, which is not needed here."""

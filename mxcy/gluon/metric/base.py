@@ -53,7 +53,7 @@ def create(metric, *args, **kwargs):
     EvalMetric
     """
     if isinstance(metric, list):
-        return CompositeEvalMetric([create(one, *args, **kwargs) for one in metric])
+        return CompositeEvalMetric([create(name, *args, **kwargs) for name in metric])
     if callable(metric) and not isinstance(metric, EvalMetric):
         return CustomMetric(metric, *args, **kwargs)
     return _create_one(metric, *args, **kwargs)

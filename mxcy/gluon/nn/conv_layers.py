@@ -151,16 +151,16 @@ class _Conv(HybridBlock):
         return describe(self, self._kwargs, self.weight, self.bias)
 
 
-def _convolution(one, none, layout):
+def _convolution(ones, zeros, layout):
     """Create a constructor with defaults for the number of spatial axes."""
 
     def __init__(  # noqa: N807  it becomes one
         self,
         channels,
         kernel_size,
-        strides=one,
-        padding=none,
-        dilation=one,
+        strides=ones,
+        padding=zeros,
+        dilation=ones,
         groups=1,
         layout=layout,
         activation=None,
@@ -273,17 +273,17 @@ class _ConvTranspose(_Conv):
         return in_channels, filters // self._kwargs["num_group"]
 
 
-def _transposed(one, none, layout):
+def _transposed(ones, zeros, layout):
     """Create a constructor of a transposed convolution, with defaults for its spatial axes."""
 
     def __init__(  # noqa: N807  it becomes one
         self,
         channels,
         kernel_size,
-        strides=one,
-        padding=none,
-        output_padding=none,
-        dilation=one,
+        strides=ones,
+        padding=zeros,
+        output_padding=zeros,
+        dilation=ones,
         groups=1,
         layout=layout,
         activation=None,

@@ -278,7 +278,7 @@ class _Attention:
             cut = View(mask[0]).cut((outer, inner))
             if cut is None or max(map(len, cut)) > 1:
                 return False
-            steps = [one[0][1] if one else 0 for one in (*cut, *mask[1:])]
+            steps = [cuts[0][1] if cuts else 0 for cuts in (*cut, *mask[1:])]
             self.mask_place = (*steps, 0)[:4]
         rows, columns = (m, n, n), (depth, depth, width)
         self.sources = shared_arrays(inputs, places[:3], (outer, inner), rows, columns)

@@ -62,7 +62,7 @@ def isdtype(dtype, kind):
     """
     own = dtypes.numpy_dtype(dtype)
     if isinstance(kind, tuple):
-        return any([isdtype(own, one) for one in kind])
+        return any([isdtype(own, each_kind) for each_kind in kind])
     if not isinstance(kind, str):
         return own == dtypes.numpy_dtype(kind)
     if kind not in _KINDS:

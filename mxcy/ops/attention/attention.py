@@ -173,7 +173,9 @@ def _gradients(a, xp, grad, output, stats, *inputs):
         a.sources, slopes, _extents(a), _places(a), strict=False
     ):
         _scattered(a, xp, slope, extents, place, flat[source])
-    return tuple(one.reshape(array.shape) for one, array in zip(flat, arrays, strict=True))
+    return tuple(
+        gradient.reshape(array.shape) for gradient, array in zip(flat, arrays, strict=True)
+    )
 
 
 # --- kernels -------------------------------------------------------------------------------------

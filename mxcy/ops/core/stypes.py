@@ -164,8 +164,8 @@ def refuse(pattern: str, reason: str, when: Callable[..., bool] | None = None) -
 
 def flat(rules: Iterable[Rule | tuple[Rule, ...]]) -> tuple[Rule, ...]:
     """Flatten rules and tuples of rules."""
-    listed = [each if isinstance(each, tuple) else (each,) for each in rules]
-    return tuple(one for each in listed for one in each)
+    listed = [rule if isinstance(rule, tuple) else (rule,) for rule in rules]
+    return tuple(rule for group in listed for rule in group)
 
 
 def find(op: Any, a: Any, stypes: tuple[str, ...], specs: Sequence[Any]) -> Rule | None:

@@ -155,8 +155,8 @@ class AmpMulticast:
 
     def grad(a, F, g, specs):
         return [
-            F.Cast(one, dtype=dtypes.name_of(spec.dtype))
-            for one, spec in zip(g if len(specs) > 1 else [g], specs, strict=True)
+            F.Cast(gradient, dtype=dtypes.name_of(spec.dtype))
+            for gradient, spec in zip(g if len(specs) > 1 else [g], specs, strict=True)
         ]
 
     def ref(a, xp, arrays):

@@ -254,8 +254,8 @@ class _Lowering:
         # Binary instructions take a single element as one operand; otherwise it is spread.
         spread = len(uses) == 1 or all(ones)
         places = [
-            self._readable(use) if spread or not one else self.place[use]
-            for use, one in zip(uses, ones, strict=True)
+            self._readable(use) if spread or not single else self.place[use]
+            for use, single in zip(uses, ones, strict=True)
         ]
         for use in set(uses):
             if self.last[use] == number and self.place[use] < _FIRST_INPUT:

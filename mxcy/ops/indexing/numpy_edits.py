@@ -166,16 +166,16 @@ def _count(a, shape, axis, added, places):
     by_place = places is None
     if by_place:
         key = _key(a, shape, axis, 1)
-        one = not isinstance(key, slice)
-        count = 1 if one else None
-        if not one and shape[axis] != -1:
+        single = not isinstance(key, slice)
+        count = 1 if single else None
+        if not single and shape[axis] != -1:
             count = len(range(*key.indices(shape[axis])))
     else:
-        one, count = places == (), None if -1 in places else prod(places)
-    if added is None or (count != 1 and not one):
+        single, count = places == (), None if -1 in places else prod(places)
+    if added is None or (count != 1 and not single):
         return count
     shape_of_values = _left_padded(added, len(shape))
-    extent = shape_of_values[0] if one else shape_of_values[axis]
+    extent = shape_of_values[0] if single else shape_of_values[axis]
     return None if extent == -1 else extent
 
 
@@ -230,9 +230,9 @@ def _insert_grad(name, has_places):
 
 def _of_values(a, F, moved, spec, shape, axis, count, places):
     """Return the gradient of the values from that of the inserted slices, edited axis first."""
-    one = a.int_ind is not None if places is None else places == ()
+    single = a.int_ind is not None if places is None else places == ()
     others = (*shape[:axis], *shape[axis + 1 :])
-    if not one:
+    if not single:
         moved = F._npi_moveaxis(moved, source=(0,), destination=(axis,))
         others = (*shape[:axis], count, *shape[axis + 1 :])
     else:

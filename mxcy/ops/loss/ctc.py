@@ -85,8 +85,10 @@ class _Lattice:
         for t in range(self.emitted.shape[1] - 1, 0, -1):
             after = steps[-1] + self.emitted[:, t]
             skipped = (after + self.forbidden)[:, ::-1]
-            one, two = (_later(xp, x, n)[:, ::-1] for n, x in ((1, after[:, ::-1]), (2, skipped)))
-            left = _logaddexp(xp, after, one, two)
+            next_label, after_next = (
+                _later(xp, x, n)[:, ::-1] for n, x in ((1, after[:, ::-1]), (2, skipped))
+            )
+            left = _logaddexp(xp, after, next_label, after_next)
             steps.append(xp.where(t < self.times, left, self.final))
         return xp.stack(steps[::-1], 1)
 

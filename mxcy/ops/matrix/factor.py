@@ -197,9 +197,11 @@ class _InverseOrZero:
         return xp.where(singular, 0, xp.linalg.inv(xp.where(singular, _eye(xp, A), A)))
 
 
-def _infer_det(A, one, code=None):
+def _infer_det(A, single_shape, code=None):
     shape = square(A)
-    return Spec(None if shape is None else shape[:-2] or one, A.dtype if code is None else code)
+    return Spec(
+        None if shape is None else shape[:-2] or single_shape, A.dtype if code is None else code
+    )
 
 
 def _spread(F, A, shape, per_matrix):
@@ -216,14 +218,14 @@ _DETERMINED = (
 )
 
 
-def _slogdet(xp, A, one):
+def _slogdet(xp, A, single_shape):
     sign, logabsdet = xp.linalg.slogdet(A)
-    shape = sign.shape or one
+    shape = sign.shape or single_shape
     return sign.reshape(shape), logabsdet.reshape(shape)
 
 
-def _determinants(prefix, one, doc, det, slogdet, aliases=()):
-    """Register det and slogdet; a single matrix gives shape `one`."""
+def _determinants(prefix, single_shape, doc, det, slogdet, aliases=()):
+    """Register det and slogdet; a single matrix gives shape `single_shape`."""
     register(
         f"{prefix}_det",
         aliases=aliases[:1],
@@ -233,9 +235,9 @@ def _determinants(prefix, one, doc, det, slogdet, aliases=()):
         amp="fp32",
         samples=_DETERMINED,
         kernels=_factors("det"),
-        infer=lambda a, A: _infer_det(A, one),
+        infer=lambda a, A: _infer_det(A, single_shape),
         grad=lambda a, F, g, A, out, specs: _spread(F, A, specs[0].shape, g * out),
-        ref=lambda a, xp, A: xp.linalg.det(A).reshape(A.shape[:-2] or one),
+        ref=lambda a, xp, A: xp.linalg.det(A).reshape(A.shape[:-2] or single_shape),
         doc=f"""Compute the determinants of square matrices; {doc}
 
     The gradient at singular matrices is zero.
@@ -251,9 +253,12 @@ def _determinants(prefix, one, doc, det, slogdet, aliases=()):
         amp="fp32",
         samples=_DETERMINED,
         kernels=_factors("slogdet"),
-        infer=lambda a, A: (_infer_det(A, one), _infer_det(A, one, real_of(A.dtype))),
+        infer=lambda a, A: (
+            _infer_det(A, single_shape),
+            _infer_det(A, single_shape, real_of(A.dtype)),
+        ),
         grad=lambda a, F, g, A, specs: _spread(F, A, specs[0].shape, g[1]),
-        ref=lambda a, xp, A: _slogdet(xp, A, one),
+        ref=lambda a, xp, A: _slogdet(xp, A, single_shape),
         doc=f"""Compute the signs and log-magnitudes of determinants; {doc}
 
     The gradient at singular matrices is zero, and that of the sign always.

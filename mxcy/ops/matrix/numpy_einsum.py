@@ -101,11 +101,11 @@ def _reduced(array, term, needed):
     return array.sum(gone, dtype=array.dtype), "".join(x for x in term if x in needed)
 
 
-def _pair(xp, one, other, needed):
+def _pair(xp, first, second, needed):
     """Contract two operands over letters needed nowhere else, by matrix products."""
     (x, left), (y, right) = (
         _reduced(*operand, needed | set(partner[1]))
-        for operand, partner in ((one, other), (other, one))
+        for operand, partner in ((first, second), (second, first))
     )
     both = [letter for letter in left if letter in right]
     batch = [letter for letter in both if letter in needed]

@@ -49,13 +49,13 @@ def _joined(target, left, right):
     """Return the loops over the products of a stack, merging adjacent axes."""
     axes = []
     pairs = zip(_places(left, target), _places(right, target), strict=True)
-    for (extent, one), (_, other) in pairs:
+    for (extent, lhs_stride), (_, rhs_stride) in pairs:
         if axes:
             last = axes[-1]
-            if one == last[0] * last[1] and other == last[0] * last[2]:
+            if lhs_stride == last[0] * last[1] and rhs_stride == last[0] * last[2]:
                 axes[-1] = (last[0] * extent, last[1], last[2])
                 continue
-        axes.append((extent, one, other))
+        axes.append((extent, lhs_stride, rhs_stride))
     return axes
 
 

@@ -272,12 +272,12 @@ class _PoolingGrad(PoolingFields):
     kernels = (by_onednn(_POOL_GRAD), _POOL_GRAD)
 
     def samples():
-        for one in _SAMPLES:
-            shape, layout = one.inputs[0], one.attrs.get("layout", "NC")
+        for forward_sample in _SAMPLES:
+            shape, layout = forward_sample.inputs[0], forward_sample.attrs.get("layout", "NC")
             spatial = shape[1:-1] if layout.endswith("C") and layout != "NC" else shape[2:]
-            out = resolve(_SampleAttrs(one.attrs), spatial)[3]
+            out = resolve(_SampleAttrs(forward_sample.attrs), spatial)[3]
             out = (shape[0], *out, shape[-1]) if spatial == shape[1:-1] else (*shape[:2], *out)
-            yield sample(out, shape, out, **one.attrs)
+            yield sample(out, shape, out, **forward_sample.attrs)
         for p in (2, 3):
             yield sample((2, 3, 3), (2, 3, 4), (2, 3, 3), kernel=(2,), pool_type="lp", p_value=p)
 

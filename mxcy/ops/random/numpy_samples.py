@@ -76,8 +76,8 @@ def numpy_distribution(name, names, draw, doc, tries, slope_of_first=None, attrs
     kinds : DType
         Dtypes of samples.
     """
-    one = _Distribution(name, names.split(), draw, slope_of_first, kinds)
-    names = one.names
+    distribution = _Distribution(name, names.split(), draw, slope_of_first, kinds)
+    names = distribution.names
     samples = (
         sample(size=(3, 4), grad=False, **dict(zip(names, tries, strict=True))),
         sample(
@@ -97,20 +97,20 @@ def numpy_distribution(name, names, draw, doc, tries, slope_of_first=None, attrs
             Field("ctx", Str, "cpu"),
             Field("dtype", kinds, None),
         ),
-        arguments=lambda a: ("input1", "input2")[: len(one.arrays(a))],
-        outputs=lambda a: ("output", "slope") if one.arrays(a) else ("output",),
+        arguments=lambda a: ("input1", "input2")[: len(distribution.arrays(a))],
+        outputs=lambda a: ("output", "slope") if distribution.arrays(a) else ("output",),
         visible=1,
         uses_rng=True,
         uses_types=True,
         in_symbols=InSymbols(tells=True, typed=name in _TYPED),
-        infer=one.infer,
-        grad=one.grad,
-        ref=one.ref,
+        infer=distribution.infer,
+        grad=distribution.grad,
+        ref=distribution.ref,
         kernels=(
             native(
-                one.kernel,
+                distribution.kernel,
                 NUMPY_RANDOM,
-                one.params,
+                distribution.params,
                 work=lambda a, ins, outs: 0,
                 mixed=True,
                 select=lambda ins, outs: outs[0].dtype,

@@ -30,8 +30,8 @@ class Beta(ExponentialFamily):
         super().__init__(event_dim=0, validate_args=validate_args)
 
     def _draw(self, shape):
-        one = log_of_gamma_samples(self.alpha, shape, self._dtype)
-        return npx.sigmoid(one - log_of_gamma_samples(self.beta, shape, self._dtype))
+        log_gamma = log_of_gamma_samples(self.alpha, shape, self._dtype)
+        return npx.sigmoid(log_gamma - log_of_gamma_samples(self.beta, shape, self._dtype))
 
     def _log_density(self, value):
         left = times_log(self.alpha - 1, value)

@@ -31,15 +31,15 @@ class FisherSnedecor(Distribution):
         super().__init__(event_dim=0, validate_args=validate_args)
 
     def _draw(self, shape):
-        one = np.random.gamma(self.df1 / 2, 2.0, shape, self._dtype) / self.df1
-        other = np.random.gamma(self.df2 / 2, 2.0, shape, self._dtype) / self.df2
-        return one / other
+        numerator = np.random.gamma(self.df1 / 2, 2.0, shape, self._dtype) / self.df1
+        denominator = np.random.gamma(self.df2 / 2, 2.0, shape, self._dtype) / self.df2
+        return numerator / denominator
 
     def _log_density(self, value):
-        one, other = self.df1 / 2, self.df2 / 2
+        half1, half2 = self.df1 / 2, self.df2 / 2
         z = value * (self.df1 / self.df2)
-        constant = log(self.df1) - log(self.df2) - lbeta(one, other)
-        return constant + times_log(one - 1, z) - (one + other) * np.log1p(z)
+        constant = log(self.df1) - log(self.df2) - lbeta(half1, half2)
+        return constant + times_log(half1 - 1, z) - (half1 + half2) * np.log1p(z)
 
     @property
     def mean(self):
@@ -54,7 +54,7 @@ class FisherSnedecor(Distribution):
         return self._spread(where(self.df2 > 4, finite, math.inf))
 
     def entropy(self):
-        one, other = self.df1 / 2, self.df2 / 2
-        slopes = (1 - one) * digamma(one) - (1 + other) * digamma(other)
-        most = slopes + (one + other) * digamma(one + other)
-        return self._spread(most + lbeta(one, other) + log(self.df2) - log(self.df1))
+        half1, half2 = self.df1 / 2, self.df2 / 2
+        slopes = (1 - half1) * digamma(half1) - (1 + half2) * digamma(half2)
+        most = slopes + (half1 + half2) * digamma(half1 + half2)
+        return self._spread(most + lbeta(half1, half2) + log(self.df2) - log(self.df1))

@@ -20,8 +20,8 @@ def batch_norm(F, a, x, scale, bias, mean, var):
         return _trained(F, a, x, scale, bias, mean, var)
     own = mean.spec.dtype == x.spec.dtype == scale.spec.dtype
     known = mean.array is not None and var.array is not None
-    one = a.spatial is None or a.spatial
-    if x.ndim > 1 and own and known and one:
+    per_channel = a.spatial is None or a.spatial
+    if x.ndim > 1 and own and known and per_channel:
         for part in (scale, bias):
             if part.array is not None:
                 F.parameter(part)
@@ -40,7 +40,7 @@ def batch_norm(F, a, x, scale, bias, mean, var):
             momentum=a.momentum,
             fix_gamma=False,
         )
-    if not one:
+    if not per_channel:
         raise NotImplementedError("attribute spatial: 0 is not implemented")
     return _scaled(F, x, scale, bias, mean, var, a.epsilon)
 
