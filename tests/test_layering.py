@@ -203,7 +203,7 @@ def test_the_ctypes_front_needs_no_extension_module(run_python):
     assert run_python(code, MXNET_ENABLE_CYTHON="0").strip() == "[]"
 
 
-def test_what_machines_write_differently_stands_in_their_folders():
+def test_machine_specific_code_is_in_kernels_machine():
     for path in [*KERNELS.rglob("*.cc"), *KERNELS.rglob("*.h")]:
         if "machine" in path.parts:
             continue

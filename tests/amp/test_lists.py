@@ -90,7 +90,7 @@ def test_both_homes_have_one_implementation():
     assert classic.amp.bfloat16 == np.dtype([("bfloat16", np.uint16)])
 
 
-def test_what_records_say():
+def test_reading_categories():
     assert read(None, "exp") == Precision("either", "fp32")
     assert read(None, "_npi_add") == Precision("either", "either")
     assert read("lp16/fp32", "RNN") == Precision("lp16", "fp32")

@@ -145,7 +145,7 @@ def test_results(name, offline):
     assert np.abs(got - want).max() < 0.03 * np.abs(want).max()
 
 
-def test_layers_take_in_what_follows():
+def test_layers_fuse_epilogues():
     symbol, shape = residual()
     converted = amp.convert_symbol(symbol, "bfloat16")
     graph = graph_of(converted, arrays_of(symbol, shape))
@@ -175,7 +175,7 @@ def test_normalisations_between_blocked_arrays_stay_there():
 
 
 @pytest.mark.skipif(not speed.multiplies_bfloat16(), reason="no products of bfloat16 here")
-def test_layers_of_few_channels_take_in_what_follows():
+def test_layers_of_few_channels_fuse_epilogues():
     symbol, shape = bottlenecks()
     graph = graph_of(amp.convert_symbol(symbol, "bfloat16"), arrays_of(symbol, shape))
     counts = Planned(graph, mx.cpu(), True).graph.count_ops()
@@ -196,7 +196,7 @@ def test_arrays_lie_channels_last_for_tiles():
             assert node.attrs.out_block in (0, node.attrs.num_filter)
 
 
-def test_what_has_no_kernel_runs_in_float32():
+def test_operators_without_a_kernel_run_in_float32():
     symbol, shape = attention()
     graph = graph_of(amp.convert_symbol(symbol, "bfloat16"), arrays_of(symbol, shape))
     widened = verify(widen.run(graph, target()))

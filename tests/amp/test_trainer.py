@@ -119,7 +119,7 @@ def test_unscale_before_clipping(mixed):
     np.testing.assert_allclose(parameter.data().asnumpy(), [0, 0], atol=1e-6)
 
 
-def test_what_is_refused(mixed):
+def test_invalid_arguments(mixed):
     trainer, _ = trainer_of()
     with pytest.raises(AssertionError, match=r"did you forget to call amp.init\(\)"):
         amp.init_trainer(trainer)

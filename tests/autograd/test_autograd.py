@@ -73,7 +73,7 @@ def test_several_heads():
     np.testing.assert_array_equal(x.grad.asnumpy(), [22, 42])
 
 
-def test_only_what_is_recorded_counts():
+def test_only_recorded_operations_count():
     x = variable([3.0])
     with autograd.record():
         y = x * 2

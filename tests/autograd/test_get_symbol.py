@@ -118,7 +118,7 @@ def test_blocks_beyond_the_inline_limit_are_one_node(arrays, limit, operators):
     )
 
 
-def test_arrays_that_nothing_made(arrays):
+def test_arrays_outside_the_tape(arrays):
     assert mx.autograd.get_symbol(arrays[0]).list_arguments() == ["var0"]
     assert mx.autograd.get_symbol(arrays[1]).list_arguments() == ["null0"]
 
@@ -147,7 +147,7 @@ def test_users_operators(arrays):
     assert "shift_in_history" in symbol.tojson()
 
 
-def test_what_is_no_symbol(arrays):
+def test_operations_without_a_symbol(arrays):
     class Doubling(mx.autograd.Function):
         def forward(self, x):
             return x * 2

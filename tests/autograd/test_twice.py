@@ -117,7 +117,7 @@ def test_pooling_passes_second_derivatives(kind):
         ),
     ],
 )
-def test_what_cannot_be_differentiated_twice_says_so(name, function, shape):
+def test_missing_second_derivatives_raise(name, function, shape):
     data = nd.array(np.random.RandomState(2).rand(*shape))
     data.attach_grad()
     with autograd.record():

@@ -64,12 +64,12 @@ def test_wrong_numbers_are_refused(capsys):
         ("calls --json .", ". cannot be written"),
     ],
 )
-def test_mistakes_are_told_before_anything_is_measured(arguments, text, capsys):
+def test_invalid_arguments_fail_before_measuring(arguments, text, capsys):
     with pytest.raises(SystemExit) as caught:
         program.main(arguments.split())
     assert caught.value.code == 2 and text in capsys.readouterr().err
 
 
-def test_it_is_a_module_that_can_be_run():
+def test_runs_as_a_module():
     out = python("-m", "mxcy.bench", "bandwidth", "--megabytes", "0.01", "--seconds", "0.001").out
     assert out.startswith("GB/s") and f"mxcy {mx.__version__}" in out

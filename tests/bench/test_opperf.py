@@ -68,7 +68,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize("wrong", WRONG)
-def test_what_cannot_be_is_refused(wrong, tmp_path):
+def test_invalid_arguments_are_refused(wrong, tmp_path):
     with pytest.raises(SystemExit) as caught:
         opperf.main(["-o", str(tmp_path / "a.json"), *wrong])
     assert caught.value.code == 2

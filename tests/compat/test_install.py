@@ -72,7 +72,7 @@ def test_short_names_are_modules_too(installed):
     assert importlib.import_module("mxnet.mod") is mxcy.module
 
 
-def test_what_is_missing_is_missing_as_usual(installed):
+def test_missing_modules_raise_import_error(installed):
     with pytest.raises(ModuleNotFoundError, match="No module named 'mxnet.nothing'") as raised:
         importlib.import_module("mxnet.nothing")
     assert raised.value.name == "mxnet.nothing"

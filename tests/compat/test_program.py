@@ -134,7 +134,7 @@ def test_status_of_the_program(folder):
     assert done.returncode == 130 and done.stderr.endswith(b"KeyboardInterrupt\n")
 
 
-def test_what_is_not_there(folder):
+def test_missing_programs(folder):
     assert "No such file" in compat("nothing.py", cwd=folder, fails=True).err
     assert "No module named nothing" in compat("-m", "nothing", cwd=folder, fails=True).err
     assert "usage: python -m mxcy.compat" in compat(cwd=folder, fails=True).err

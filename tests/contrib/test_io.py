@@ -83,7 +83,7 @@ def test_event_files_of_tensorboardx(tmp_path):
     assert [value for *_, value in points] == pytest.approx([0.5, 0.75, 4 / 6])
 
 
-def test_nothing_to_write_with(monkeypatch):
+def test_missing_tensorboard_packages(monkeypatch):
     for name in ("mxboard", "tensorboardX", "torch.utils.tensorboard", "torch"):
         monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(MXNetError, match=r"pip install 'mxcy\[tensorboard\]'"):

@@ -20,7 +20,7 @@ def test_weights_are_trained_and_means_are_kept():
     assert weights[1].asnumpy().tolist() == [5, 6]
 
 
-def test_an_optimizer_may_be_given():
+def test_default_optimizer_may_be_an_instance():
     inner = mx.optimizer.SGD(learning_rate=2.0)
     optimizer = _SVRGOptimizer(inner, param_idx2name={0: "w"}, learning_rate=7.0)
     weight = mx.nd.ones(1)

@@ -185,7 +185,7 @@ def test_published_vectors(mirror, tmp_path):
         embeddings.FastText(embedding_root=str(tmp_path / "elsewhere"))
 
 
-def test_own_kinds():
+def test_registered_embedding_classes():
     @embeddings.register
     class Colours(embeddings._TokenEmbedding):
         pretrained_file_name_sha1 = {"colours.txt": ""}

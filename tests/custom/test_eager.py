@@ -81,7 +81,7 @@ def test_inputs_by_name_and_out():
     np.testing.assert_allclose(out.asnumpy(), mx.nd.softmax(x).asnumpy(), rtol=1e-6)
 
 
-def test_what_forward_keeps_is_that_of_its_own_call():
+def test_state_of_forward_belongs_to_its_call():
     first, second = mx.nd.array([1.0, -1.0]), mx.nd.array([-2.0, 2.0])
     first.attach_grad()
     second.attach_grad()
@@ -171,7 +171,7 @@ def test_element_types(dtype):
     np.testing.assert_array_equal(y.asnumpy(), [1, 4, 9])
 
 
-def test_what_create_operator_is_told():
+def test_arguments_of_create_operator():
     told = []
 
     @mx.operator.register("test_told")

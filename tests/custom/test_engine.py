@@ -102,7 +102,7 @@ print(y.asscalar())
     assert run_python(code).split() == ["2.0", "2.0"]
 
 
-def test_what_nobody_waited_for_is_done_at_exit(run_python):
+def test_pending_operators_finish_at_exit(run_python):
     code = (
         MEET.replace("PATIENCE", "0.3")
         + """

@@ -23,7 +23,7 @@ def test_forward_names_operator_and_line(x):
         mx.nd.Custom(x, op_type="test_broken", where="forward").asnumpy()
 
 
-def test_what_is_computed_from_it(x):
+def test_dependent_results_fail_too(x):
     with pytest.raises(mx.MXNetError, match="it rains"):
         (mx.nd.Custom(x, op_type="test_broken", where="forward") + 1).asnumpy()
 
@@ -86,7 +86,7 @@ def test_out_that_does_not_fit(x):
         mx.nd.Custom(x, op_type="test_square", out=mx.nd.zeros(3))
 
 
-def test_registering_again_replaces_and_tells(caplog):
+def test_registering_again_replaces_and_warns(caplog):
     for factor in (2, 3):
 
         class Times(mx.operator.CustomOp):

@@ -247,7 +247,7 @@ def test_last_pushes_are_summed_before_the_end():
     assert succeed(run(2, program)) == [2, 2]
 
 
-def test_a_failed_delivery_is_told_to_all():
+def test_failed_delivery_is_reported_to_all():
     def program(rank):
         rank.init(a=np.zeros(2), b=np.zeros(2))
         if rank.rank == 1:
@@ -269,7 +269,7 @@ def test_a_failed_delivery_is_told_to_all():
     assert str(first) == "rank 1 (memory): key 'a', round 1: ValueError: no"
 
 
-def test_patience_names_who_is_missing():
+def test_timeout_names_missing_ranks():
     def program(rank):
         rank.init(a=np.zeros(2))
         if rank.rank != 1:

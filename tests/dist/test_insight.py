@@ -30,7 +30,7 @@ def test_figures():
     assert stats["keys"]["b"]["seconds"] == bucket["seconds"]
 
 
-def test_what_is_hidden(monkeypatch):
+def test_hidden_communication(monkeypatch):
     """The process computed during 3 of the 4 seconds."""
     clock = SimpleNamespace(wall=10.0, process=5.0, thread=1.0)
     monkeypatch.setattr(

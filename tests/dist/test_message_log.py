@@ -20,7 +20,7 @@ print(f"\\n{out.asnumpy().tolist()}", flush=True)
 
 
 @pytest.mark.parametrize("level, connections, sums", [(0, 0, 0), (1, 1, 0), (2, 1, 1)])
-def test_a_program_that_tells_of_its_messages(level, connections, sums):
+def test_messages_of_a_program_are_logged(level, connections, sums):
     told = python(PROGRAM, PS_VERBOSE=str(level))
     assert told.out.strip() == str([1.0] * 5)
     lines = told.err.splitlines()

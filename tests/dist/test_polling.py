@@ -46,7 +46,7 @@ def _polling(clock, workers=1):
     return Polling(world, wake, clock.glance)
 
 
-def test_sums_that_go_on_are_looked_for_at_once(clock):
+def test_sums_in_progress_are_polled_at_once(clock):
     one = _polling(clock)
     one.expect(10.0, 4 << 20)
     one.rest(10.0, busy=True)
@@ -59,7 +59,7 @@ def test_sums_that_go_on_are_looked_for_at_once(clock):
     assert clock.rests[1:] == ["wake"]
 
 
-def test_sums_alone_are_looked_for_more_often(clock):
+def test_lone_sums_are_polled_more_often(clock):
     one = _polling(clock)
     one.expect(10.0, 4 << 20)
     one.rest(10.0, busy=True)
@@ -80,14 +80,14 @@ def test_larger_sums_are_expected_for_longer(clock):
     assert clock.rests == []
 
 
-def test_more_processes_than_cores_leave_them_to_each_other(clock):
+def test_oversubscribed_processes_yield_cores(clock):
     one = _polling(clock, workers=os.cpu_count() + 1)
     one.expect(10.0, 4 << 20)
     one.rest(10.0, busy=True)
     assert len(clock.rests) == 1
 
 
-def test_a_core_that_somebody_else_needs(clock):
+def test_core_needed_by_another_process(clock):
     one = _polling(clock)
     one.expect(10.0, 4 << 20)
     one.rest(10.004, busy=True)  # during which this thread did not run

@@ -53,7 +53,7 @@ def test_roles():
     assert python(_STORE, DMLC_ROLE="worker").out == "0 1 dist_sync\n"
 
 
-def test_workers_that_nobody_has_started():
+def test_missing_workers():
     said = python(_STORE, DMLC_NUM_WORKER="2", DMLC_ROLE="worker").out
     assert "DMLC_NUM_WORKER=2, but no process manager of MPI has started this process" in said
     assert "mxcy.tools.launch -n 2" in said

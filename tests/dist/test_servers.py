@@ -71,7 +71,7 @@ def test_urgent_letters_go_first():
     ]
 
 
-def test_an_answer_is_as_urgent_as_its_question():
+def test_replies_have_the_priority_of_requests():
     job = MemoryJob(1, servers=1)
     worker, server = Messenger(job.worlds[0]), Messenger(job.servers[0])
     asked, told = [], []
@@ -216,7 +216,7 @@ def test_a_worker_that_leaves_early():
     assert text in str(first)
 
 
-def test_an_update_that_fails_is_told_to_all():
+def test_failed_update_is_reported_to_all():
     def program(worker):
         worker.init(a=np.zeros(2, "float32"))
         worker.push("a", np.ones(2, "float32"))

@@ -27,14 +27,14 @@ def ended(event, ranks=3, **settings):
 
 
 @needs_mpi
-def test_an_exception():
+def test_uncaught_exception():
     done = ended("def event(store): raise RuntimeError('of rank 1')\nsteps(event)")
     assert done.code != 0 and "is done" not in done.out
     assert "RuntimeError: of rank 1" in done.err
 
 
 @needs_mpi
-def test_an_early_end():
+def test_early_exit():
     done = ended("def event(store): sys.exit(0)\nsteps(event)")
     assert done.code != 0 and "is done" not in done.out
     assert "left the job in round 3 of key 'w', which it has not pushed" in done.err
@@ -61,7 +61,7 @@ def test_a_worker_without_a_store():
         "os.kill(os.getpid(), signal.SIGSEGV)",
     ],
 )
-def test_a_bad_end(event):
+def test_exit_with_an_error_code(event):
     done = ended(f"def event(store): {event}\nsteps(event)")
     assert done.code != 0 and "is done" not in done.out
 
@@ -89,7 +89,7 @@ raise ValueError("of the program")
 
 @needs_mpi
 @pytest.mark.dist_long
-def test_a_caught_exit_is_none():
+def test_caught_exit_is_no_failure():
     done = ended(
         "def event(store):\n try: sys.exit(3)\n except SystemExit: pass\nsteps(event)", servers=1
     )

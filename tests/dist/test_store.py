@@ -109,7 +109,7 @@ def test_an_updater_that_fails(store):
         store._settle()
 
 
-def test_an_error_in_what_is_pushed(store):
+def test_error_in_a_pushed_array(store):
     store.init("w", mx.nd.zeros(2))
     out = mx.nd.zeros(2)
 
@@ -141,7 +141,7 @@ def test_a_program_far_ahead_of_its_store(store):
     assert x.asnumpy()[0, 0] == 900
 
 
-def test_the_engine_that_does_not_run_ahead():
+def test_naive_engine():
     code = """
 import mxcy as mx
 store = mx.kv.create("dist_sync")
@@ -264,6 +264,6 @@ print("\nright", flush=True)
 
 
 @needs_mpi
-def test_what_a_worker_does_alone():
+def test_operations_local_to_a_worker():
     ended = job(2, _ALONE)
     assert (ended.code, ended.lines) == (0, ["right"] * 2), ended.err

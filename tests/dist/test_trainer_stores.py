@@ -152,7 +152,7 @@ def test_two_workers(part):
 @pytest.mark.parametrize(
     ("kinds", "options"), [(["horovod", "byteps"], ()), (["dist_sync"], ("--p3",))]
 )
-def test_stores_that_only_add_up(kinds, options):
+def test_stores_without_an_optimizer(kinds, options):
     code = _SUMS_ONLY.replace("KINDS", repr(kinds))
     ended = job(2, code + _END, *options, timeout=150)
     assert (ended.code, ended.lines) == (0, ["right"] * 2), ended.err

@@ -115,7 +115,7 @@ def test_a_trainer_of_one_worker(tmp_path):
         trainer._reset_kvstore()
 
 
-def test_the_variable_that_keeps_updates_out(monkeypatch):
+def test_variable_disables_sharded_updates(monkeypatch):
     monkeypatch.setenv("MXNET_UPDATE_ON_KVSTORE", "0")
     net = gluon.nn.Dense(1, in_units=1)
     net.initialize()

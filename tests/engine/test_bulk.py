@@ -28,7 +28,7 @@ def test_full_bulks_go_and_the_scope_ends_the_last(counted):
 
 
 @pytest.mark.parametrize("how", ["wait", "waitall", "kind", "device", "thread"])
-def test_what_ends_a_bulk(counted, how):
+def test_conditions_that_end_a_bulk(counted, how):
     variable, order = mx.engine.Var(), []
     with mx.engine.bulk(100):
         for number in range(3):
@@ -94,7 +94,7 @@ def test_the_guilty_operation_is_named_and_only_its_readers_are_skipped(counted)
     assert done == ["apart"]
 
 
-def test_sizes_are_given_back(counted):
+def test_bulk_size_is_restored(counted):
     assert mx.engine.set_bulk_size(10) == 0
     with mx.engine.bulk(3):
         assert mx.engine.set_bulk_size(5) == 3

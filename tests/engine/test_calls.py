@@ -157,7 +157,7 @@ def test_arrays_may_die_while_operations_use_them():
     assert front.unfinished() == 0
 
 
-def test_a_program_that_runs_ahead_is_held_back():
+def test_pending_work_is_bounded():
     data = mx.nd.ones((2000, 2000))
     most = 0
     for _ in range(60):  # of 16 MB each

@@ -4,7 +4,7 @@ import pytest
 
 
 @pytest.mark.parametrize(("operations", "variables"), [(3, 3), (4, 2), (4, 1)])
-def test_every_order_goes_well(run_native, operations, variables):
+def test_all_interleavings(run_native, operations, variables):
     status, output = run_native("explore_dependency", operations, variables)
     assert status == 0, output
     assert int(output.split()[0]) > 50_000

@@ -34,7 +34,7 @@ def test_an_error_names_operator_and_line_and_stays(threaded):
     mx.engine.waitall()  # it was raised
 
 
-def test_what_reads_a_failed_variable_is_skipped_and_fails_alike(threaded):
+def test_readers_of_a_failed_variable_are_skipped_and_fail(threaded):
     variables = [mx.engine.Var() for _ in range(5)]
     done = []
     mx.engine.push(fail, writes=[variables[0]], name="first")
@@ -171,7 +171,7 @@ def test_bad_arguments():
         mx.engine.push(bool, reads=["no variable"])
 
 
-def test_what_reads_elements_of_a_failed_array_raises(threaded):
+def test_reading_elements_of_a_failed_array_raises(threaded):
     failed = mx.nd.ones((4, 4))
     mx.engine.push(lambda: fail("elements"), writes=[failed])
     row = failed[1:3]  # a view waits for nothing

@@ -77,7 +77,7 @@ def test_save_raises(tmp_path):
         mx.nd.save(str(tmp_path / "x.params"), {"a": bad()})
 
 
-def test_the_call_does_not_raise_and_the_error_tells_its_line():
+def test_error_is_raised_later_and_names_the_calling_line():
     array, line = mx.nd.random.normal(0, -1, (2,)), inspect.currentframe().f_lineno
     with pytest.raises(mx.MXNetError) as caught:
         array.asnumpy()
@@ -159,7 +159,7 @@ def test_waitall_raises_the_first():
         lambda a: a.__setitem__(slice(None), mx.nd.full((2, 2), 3)),
     ],
 )
-def test_an_array_that_is_written_again_is_sound(heal):
+def test_rewriting_a_failed_array_clears_the_error(heal):
     array = bad()
     heal(array)
     assert array.asnumpy().tolist() == [[3, 3], [3, 3]]

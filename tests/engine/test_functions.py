@@ -9,7 +9,7 @@ import mxcy as mx
 from mxcy.base import MXNetError
 
 
-def test_they_compute_with_what_they_hold(engine):
+def test_functions_compute_on_their_arrays(engine):
     source, target = mx.nd.ones((4, 4)), mx.nd.zeros((4, 4))
 
     def work():

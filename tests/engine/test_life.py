@@ -123,7 +123,7 @@ sys.exit("the end")
     assert run_python(code, fails=True).strip() == "the end"
 
 
-def test_exit_tells_of_errors_that_nobody_waited_for():
+def test_unobserved_errors_are_reported_at_exit():
     code = (
         START
         + """

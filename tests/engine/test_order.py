@@ -43,7 +43,7 @@ def test_arrays_are_read_beside_other_readers_and_not_beside_writers():
         assert (slow_again.asnumpy() == 3 * 700).all()
 
 
-def test_random_programs_give_what_serial_ones_give(engine):
+def test_random_programs_match_serial_execution(engine):
     expected, values = [0] * FEW, [0] * FEW
     variables = [mx.engine.Var() for _ in range(FEW)]
     for number, (reads, writes) in enumerate(random_program(1, 10_000)):
@@ -165,7 +165,7 @@ def test_many_threads_push_and_wait(engine):
     assert sum(variable.version for variable in variables) == 8 * 1000
 
 
-def test_an_operation_may_push_on_what_it_holds(engine):
+def test_operation_may_push_on_its_own_variables(engine):
     variable, order = mx.engine.Var(), []
 
     def outer():

@@ -82,7 +82,7 @@ def test_gluon_repo_may_be_a_folder(mirror, monkeypatch, scheme):
     assert os.path.isfile(fetched())
 
 
-def test_a_repo_that_does_not_answer(mirror, monkeypatch, tmp_path):
+def test_unreachable_repository(mirror, monkeypatch, tmp_path):
     monkeypatch.setenv("MXNET_GLUON_REPO", str(tmp_path / "empty"))
     with pytest.raises(mx.MXNetError) as caught:
         fetched()

@@ -171,7 +171,7 @@ def test_undone_casts(monkeypatch):
     assert_same(predictions(net, x=(3, 4)), values, 1e-5)
 
 
-def test_quantized_layers_take_in_what_follows(monkeypatch):
+def test_quantized_layers_fuse_epilogues(monkeypatch):
     hidden = mx.sym.FullyConnected(mx.sym.var("data"), num_hidden=4, name="hidden")
     net = mx.sym.FullyConnected(mx.sym.tanh(hidden), num_hidden=3, name="last")
     shapes = net.infer_shape(data=(5, 6))[0]

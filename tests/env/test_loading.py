@@ -58,7 +58,7 @@ def test_library_path(tmp_path, given):
     assert maps == actual == [str(copy)] and result == [2, 2]
 
 
-def test_a_library_that_is_not_there():
+def test_missing_library():
     wrong = python("import mxcy", fails=True, MXNET_LIBRARY_PATH="/nowhere/libmxcy.so")
     assert "MXNET_LIBRARY_PATH=/nowhere/libmxcy.so: file not found:" in wrong.err
     lenient = python(_FRONT, MXNET_LIBRARY_PATH="/nowhere", MXNET_ENV_STRICT="0")

@@ -85,7 +85,7 @@ def test_operators_of_graphs_in_mode_1(tmp_path):
 
 
 @pytest.mark.parametrize(("bulk", "segments"), [("1", 1), ("0", 0)])
-def test_operators_are_told_in_segments_unless_each_is_one(tmp_path, bulk, segments):
+def test_operators_are_recorded_by_segment_unless_bulk_is_off(tmp_path, bulk, segments):
     variables = {f"MXNET_EXEC_BULK_EXEC_{name}": bulk for name in ("INFERENCE", "TRAIN")}
     events = profiled(tmp_path, HYBRID, MXNET_PROFILER_MODE="1", **variables)
     assert named(events, "operator").count("FullyConnected") == 2
@@ -136,7 +136,7 @@ def test_sigterm_does_not_lose_the_file(tmp_path):
     assert "dot" in named(checked(tmp_path / "profile.json"), "operator")
 
 
-def test_sigkill_leaves_a_whole_file(tmp_path):
+def test_sigkill_leaves_a_valid_trace(tmp_path):
     config = "mx.profiler.set_config(dump_period=0.02); mx.profiler.set_state('run')\n"
     code = "import os, mxcy as mx\n" + config + EAGER
     code += "file = 'profile.json'\n"

@@ -123,7 +123,7 @@ def test_unknown_words_of_kmp_affinity_warn():
 
 
 @needs_two
-def test_kmp_affinity_tells_its_map():
+def test_kmp_affinity_prints_its_map():
     first, second = cpus()
     err = run(KMP_AFFINITY=f"verbose,explicit,proclist=[{second},{first}]").err
     assert err.splitlines() == [

@@ -265,7 +265,7 @@ def test_a_local_store_does_not_update_giants(monkeypatch):
     assert _trained("device", None, contexts, (4,))[0] is True
 
 
-def test_what_needs_other_machines_warns():
+def test_variables_for_other_machines_warn():
     done = python("import mxcy", MXNET_KVSTORE_USETREE="1", DMLC_INTERFACE="eth1")
     assert "DMLC_INTERFACE has no effect: MPI has its own variables for it" in done.err
     assert "USETREE" not in done.err  # trees are used only if there is something to gain

@@ -147,7 +147,7 @@ def test_output_is_a_file_for_the_next_process(home, tmp_path):
     assert not any(f"tuning {key}," in done.err for key in known)
 
 
-def test_files_of_others_are_not_believed(home, tmp_path):
+def test_malformed_files_are_ignored(home, tmp_path):
     path = python(RUN, **home).value["file"]
     for text in ("{", "[]", '{"rates": 3}', '{"regions": {"2": "long"}, "rates": {}}'):
         with open(path, "w") as file:

@@ -33,7 +33,7 @@ def test_files_that_cannot_be_drawn_are_named(tmp_path, capsys):
         assert name in message and told in message
 
 
-def test_what_is_missing_is_named(tmp_path):
+def test_missing_matplotlib_is_named(tmp_path):
     (tmp_path / "matplotlib.py").write_text("raise ImportError('no matplotlib')")
     code = "from mxcy.examples import curves\ncurves.draw('a.png', {'loss': [1, 2]})"
     done = python(code, fails=True, PYTHONPATH=f"{tmp_path}:{python.__globals__['ROOT']}")

@@ -104,7 +104,7 @@ def run(material, batch):
     return images, contender.output()
 
 
-def test_material_is_made_once_and_tells_networks_apart(material):
+def test_data_is_generated_once_and_separates_networks(material):
     _, probabilities = run(material, 4)
     assert probabilities.shape == (4, 10)
     assert probabilities.max() > 3 * probabilities.min()
@@ -138,7 +138,7 @@ def test_onnx_file_computes_the_same(material, tmp_path):
     assert np.abs(actual - expected).max() <= 1e-4 * np.abs(expected).max()
 
 
-def test_report_tells_ratios_and_demands():
+def test_report_prints_ratios_and_targets():
     cells = [
         Cell("vgg-16", batch, {OURS: Result([0.1 * batch]), "OpenVINO": Result([0.2 * batch])})
         for batch in (1, 2)

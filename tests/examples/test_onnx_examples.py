@@ -9,7 +9,7 @@ pytest.importorskip("onnxruntime", reason="the example runs what it exports")
 EXAMPLE = Path(__file__).parents[2] / "examples" / "onnx" / "export_digits.py"
 
 
-def test_digits_are_told_by_the_file(tmp_path, capsys):
+def test_onnx_file_classifies_digits(tmp_path, capsys):
     spec = importlib.util.spec_from_file_location("export_digits", EXAMPLE)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)

@@ -8,7 +8,7 @@ import pytest
 FOLDER = Path(__file__).parents[2] / "examples" / "sparse"
 
 
-def test_factorization_machine_tells_even_from_odd(capsys):
+def test_factorization_machine_separates_even_from_odd(capsys):
     pytest.importorskip("sklearn", reason="the data set is scikit-learn's")
     path = FOLDER / "factorization_machine.py"
     spec = importlib.util.spec_from_file_location("factorization_machine", path)

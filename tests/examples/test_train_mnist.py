@@ -59,9 +59,7 @@ def test_weights_and_pictures(tmp_path, capsys, monkeypatch):
         (["--weights", "no/such/folder/lenet.params"], "no folder for no/such/folder"),
     ],
 )
-def test_mistakes_are_told_before_anything_is_learned(
-    tmp_path, monkeypatch, capsys, arguments, told
-):
+def test_invalid_arguments_fail_before_training(tmp_path, monkeypatch, capsys, arguments, told):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(SystemExit):
         train_mnist.main(arguments)

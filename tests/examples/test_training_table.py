@@ -60,7 +60,7 @@ def _first(program, steps):
     return losses
 
 
-def test_the_chain_goes_downhill(tmp_path):
+def test_loss_decreases(tmp_path):
     folder = files.Material("chain_eager", tmp_path).folder
     losses = _first(Chain(folder, 1), 3)
     assert losses[2] < losses[1] < losses[0]
@@ -76,7 +76,7 @@ def test_arithmetic_of_a_step_is_counted(material):
     assert material.gflop() == pytest.approx(6e-9 * expected[material.name])
 
 
-def test_report_tells_ratios_to_the_best_peer():
+def test_report_prints_ratios_to_the_best_peer():
     seconds = {"mxcy Gluon": [0.2, 0.3], "mxcy Module": [0.1, 0.5], "PyTorch": [0.15, 0.6]}
     cell = Cell("lenet", 64, {name: Result(list(times)) for name, times in seconds.items()})
     assert ratio(cell) == pytest.approx(1.5)

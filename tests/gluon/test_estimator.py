@@ -211,7 +211,7 @@ def test_early_stopping():
     assert stopping.current_epoch == 1
 
 
-def test_what_improves_goes_by_the_name():
+def test_improvement_direction_follows_the_metric_name():
     metrics = mx.metric.Accuracy(), mx.metric.Loss()
     for metric, better in zip(metrics, (0.6, 0.4), strict=True):
         handler = estimators.EarlyStoppingHandler(metric, min_delta=0.05)

@@ -96,7 +96,7 @@ def test_numpy_arrays_decide_for_trees_without_prefixes():
     assert "0.weight" not in list(small().collect_params())
 
 
-def test_parameters_of_a_dictionary_of_ones_own(second):
+def test_user_created_parameter_dict(second):
     own = gluon.ParameterDict("net_")
     made = own.get("w", shape=(2,))
     assert own.get("w") is made and list(own) == ["net_w"]
@@ -382,7 +382,7 @@ def test_graphs_have_one_structure_of_inputs_in_mxnet_2(second):
         assert block(ones).tolist() == block(ones, None).tolist() == [1, 1]
 
 
-def test_what_hybridized_blocks_take(second):
+def test_inputs_of_hybridized_blocks(second):
     class Sum(gluon.HybridBlock):
         def forward(self, a, b):
             return a + (sum(b) if isinstance(b, list) else b)
@@ -402,7 +402,7 @@ def test_what_hybridized_blocks_take(second):
         assert block(ones, 1).tolist() == block(ones, [ones * 0.5] * 2).tolist() == [2, 2]
 
 
-def test_what_one_layer_refuses_of_another(generation, tmp_path):
+def test_layers_refuse_each_others_arguments(generation, tmp_path):
     layer, other = nn.Dense(1, in_units=1), nn.Dense(1, in_units=1, use_bias=False)
     layer.initialize()
     layer.save_parameters(str(tmp_path / "layer"))

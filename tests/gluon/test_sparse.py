@@ -68,7 +68,7 @@ def test_every_row_of_a_sparse_parameter_is_initialized():
     assert parameter.row_sparse_data(nd.arange(4)).data.shape == (4, 2)
 
 
-def test_what_sparse_parameters_refuse():
+def test_unsupported_calls_on_sparse_parameters():
     with pytest.raises(AssertionError, match="stype for Parameter 'w' must be one of"):
         gluon.Parameter("w", stype="coo")
     sparse = gluon.Parameter("w", shape=(4, 2), stype="row_sparse")

@@ -280,7 +280,7 @@ def test_states_of_an_optimizer_in_the_store(tmp_path):
     assert results == [[-5, -5]] * 2
 
 
-def test_a_store_of_ones_own_that_runs_the_optimizer():
+def test_user_defined_store_that_runs_the_optimizer():
     class Plugin(mx.kv.KVStoreBase):
         weights = {}
 
@@ -399,7 +399,7 @@ def test_sparse_parameters_have_one_trainer():
     sparse._set_trainer(second)
 
 
-def test_own_sharing_of_weights():
+def test_user_defined_weight_sharing():
     seen = []
 
     class Shares(gluon.Trainer):

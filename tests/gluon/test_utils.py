@@ -81,7 +81,7 @@ def test_download(tmp_path):
     assert [path.name for path in folder.iterdir()] == ["source.bin"]
 
 
-def test_download_tries_again_and_leaves_nothing(tmp_path):
+def test_download_retries_and_leaves_no_partial_file(tmp_path):
     target = tmp_path / "new" / "file"
     with pytest.warns(UserWarning, match="1 attempts left"), pytest.raises(OSError):
         utils.download((tmp_path / "missing").as_uri(), path=str(target), retries=1)
@@ -153,7 +153,7 @@ def test_requests_fetches_from_the_net(monkeypatch, tmp_path, verify):
     assert target.read_bytes() == Response.content
 
 
-def test_other_answers_than_success_are_failures(monkeypatch, tmp_path):
+def test_http_errors_are_failures(monkeypatch, tmp_path):
     serve(monkeypatch, lambda url, **options: Response(404))
     target = tmp_path / "file.bin"
     with pytest.raises(OSError, match="status 404"):

@@ -66,7 +66,7 @@ def test_text_that_does_not_compile(cupy):
         kernel((1,), (1,), ())
 
 
-def test_what_the_device_is(cupy):
+def test_device_properties(cupy):
     count = int(os.environ.get("MXCY_STANDIN_DEVICES", "1"))
     assert cupy.cuda.runtime.getDeviceCount() == count
     assert cupy.cuda.runtime.getDeviceProperties(0)["name"] == b"stand-in for a GPU"

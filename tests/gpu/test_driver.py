@@ -229,7 +229,7 @@ def test_an_allocation_breaks_a_capture(driver):
         driver.call("cuStreamEndCapture", stream.handle, ctypes.byref(graph))
 
 
-def test_what_does_not_exist(driver):
+def test_invalid_driver_calls(driver):
     with pytest.raises(RuntimeError, match="CUDA error 500: there is no kernel missing"):
         kernel(driver, "missing")
     with pytest.raises(RuntimeError, match="CUDA error 200"):

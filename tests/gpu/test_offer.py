@@ -42,7 +42,7 @@ print(mx.num_gpus(), mx.context.gpu_memory_info(2)[1] > 0, mx.nd.empty((2,), ctx
 
 
 @needs_cupy
-def test_a_forked_process_is_told():
+def test_forked_process_raises():
     code = """
 import os, mxcy as mx
 mx.nd.empty((2,), ctx=mx.gpu(0))

@@ -68,7 +68,7 @@ def test_unknown_parts_are_refused(capsys):
     assert "there is no part nothing" in capsys.readouterr().err
 
 
-def test_what_a_part_found_is_kept(tmp_path):
+def test_results_of_parts_are_kept(tmp_path):
     path = Path(tmp_path, "notes.jsonl")
     notes = Notes(path, 60, True)
     notes.fact("a", 1)

@@ -282,7 +282,7 @@ def test_it_can_be_switched_off():
     assert left_alone(plain, (2, 3, 4), MXNET_DISABLE_ONEDNN_TRANSFORMER_OPT=True)
 
 
-def test_what_others_read_is_kept():
+def test_results_with_other_readers_are_kept():
     def with_weights(F, x):
         weights = F.softmax(scores_of(F, x))
         return [F.batch_dot(weights, x), weights]
@@ -309,7 +309,7 @@ def test_what_others_read_is_kept():
         lambda F, x: F.batch_dot(F.Dropout(F.softmax(scores_of(F, x)), p=0.5), x),
     ],
 )
-def test_other_programs_stay(make):
+def test_other_patterns_are_not_fused(make):
     assert left_alone(make, (2, 4, 4))
 
 

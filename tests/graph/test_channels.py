@@ -74,7 +74,7 @@ def test_channels_between_two_layers_are_filled(act, bias):
     assert net.check(net.conv(x, 5, bias=bias), filled=True) == {16, 5}
 
 
-def test_what_excites_channels_is_filled_too():
+def test_squeeze_excitation_is_padded():
     net = Net()
     F = net.F
     x = net.conv(net.variable(1, 4, 6, 6), 20)
@@ -99,7 +99,7 @@ def test_a_layer_between_such_channels_fills_what_it_reads_and_makes():
     assert net.check(net.conv(x, 3), filled=True) == {8, 3}
 
 
-def test_others_that_need_the_channels_prevent_it():
+def test_other_readers_prevent_padding():
     def depthwise(channels=7, data=4, **attrs):
         net = Net()
         x = net.conv(net.variable(1, data, 4, 4), channels, **attrs)

@@ -28,7 +28,7 @@ def test_merging_can_be_switched_off():
     assert cse.run(graph, target(MXNET_ELIMINATE_COMMON_EXPR=False)) is graph
 
 
-def test_merging_goes_on_to_what_becomes_equal():
+def test_merging_continues_with_nodes_that_become_equal():
     b = Builder()
     x = b.variable("x", spec(3, 4))
     ends = [b.add("sin", {}, [b.add("exp", {}, [x])]) for _ in range(3)]

@@ -64,7 +64,7 @@ def test_an_output_does_not_run_only_once():
 
 
 @pytest.mark.parametrize("what", ["variable", "random", "large", "nothing"])
-def test_what_stays(what):
+def test_nodes_that_are_not_folded(what):
     b = Builder()
     if what == "variable":
         out = b.add("exp", {}, [b.variable("x", spec(3))])

@@ -179,7 +179,7 @@ def test_relu6_groups_and_other_dimensions(monkeypatch, capfd):
 
 
 @needs_onednn
-def test_what_has_no_known_range_or_float_weights_stays_float(monkeypatch, capfd):
+def test_layers_without_ranges_or_float_weights_stay_float(monkeypatch, capfd):
     net = _Net()
     actual = mx.sym.contrib.quantize_v2(net.data)
     unknown = mx.sym.Convolution(

@@ -160,7 +160,7 @@ def test_inputs_read_only_for_their_shape_end_early():
     assert total("zeros_like") < total("softmax")
 
 
-def test_results_nobody_reads_are_given_back_at_once():
+def test_unused_results_are_freed_at_once():
     b = Builder()
     x = b.variable("x", spec(64, 64))
     b.add("dot", {}, [x, x])
@@ -169,7 +169,7 @@ def test_results_nobody_reads_are_given_back_at_once():
     assert memory.total == 64 * 64 * 4
 
 
-def test_match_range_bounds_what_is_reused():
+def test_match_range_limits_reuse():
     def buffers(match_range):
         b = Builder()
         x = b.variable("x", spec(64, 64))
@@ -245,7 +245,7 @@ def random_graph(rng, count):
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_what_is_still_read_is_never_overwritten(seed):
+def test_live_memory_is_never_overwritten(seed):
     """Run the plan on marks: each write leaves the writer's mark on its bytes."""
     rng = random.Random(seed)
     graph = random_graph(rng, 40)
@@ -321,7 +321,7 @@ def test_packed_storages_do_not_overlap(method, seed):
     assert most <= total <= 1.35 * most
 
 
-def test_a_known_network_needs_no_more_than_what_lives_at_once():
+def test_known_network_needs_its_peak_of_live_memory():
     graph = resnet50(32, train=False)
     walk = Sharing(graph, calls_of(graph), set(graph.outputs), True)
     alive = list(

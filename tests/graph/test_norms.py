@@ -55,7 +55,7 @@ def left_alone(builder, *outputs):
     return norms.run(graph) is graph
 
 
-def test_what_others_read_is_kept():
+def test_results_with_other_readers_are_kept():
     b, y = normalised()
     assert left_alone(b, b.values.relu(y), y)
     b, y = normalised()
@@ -71,12 +71,12 @@ def test_what_others_read_is_kept():
         {"axis": -1, "shape": (3, 2, 4)},
     ],
 )
-def test_other_normalisations_stay(attrs):
+def test_other_normalisations_are_not_fused(attrs):
     b, y = normalised(**attrs)
     assert left_alone(b, b.values.relu(y))
 
 
-def test_other_activations_stay():
+def test_other_activations_are_not_fused():
     for act in (lambda F, x: F.tanh(x), lambda F, x: F.clip(x, a_min=-1, a_max=6)):
         b, y = normalised()
         assert left_alone(b, act(b.values, y))

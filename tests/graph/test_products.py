@@ -98,7 +98,7 @@ def test_a_branch_in_the_middle_ends_the_match(monkeypatch):
     assert moves(check(monkeypatch, ended, **shapes)) == ["transpose"]
 
 
-def test_what_others_read_stays_as_well(monkeypatch):
+def test_results_with_other_readers_are_kept(monkeypatch):
     x = by_heads(mx.sym.var("x"))
     net = mx.sym.Group([mx.sym.batch_dot(x, x, transpose_b=True), mx.sym.tanh(x)])
     operators = check(monkeypatch, net, x=(BATCH, STEPS, WIDTH))

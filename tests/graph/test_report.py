@@ -52,7 +52,7 @@ def test_settings_show_in_the_description(monkeypatch):
     assert len(actual["segments"]["forward"]) == actual["steps"]
 
 
-def test_training_plans_tell_what_is_computed_again(monkeypatch):
+def test_training_plans_report_recomputation(monkeypatch):
     monkeypatch.setenv("MXNET_BACKWARD_DO_MIRROR", "1")
     monkeypatch.setenv("MXNET_USE_FUSION", "0")
     actual = Planned(conv_net(), mx.cpu()).describe()

@@ -46,7 +46,7 @@ def test_casts_to_other_types_stay():
 
 
 @pytest.mark.parametrize("last", [False, True])
-def test_training_keeps_what_it_must(last):
+def test_training_keeps_required_casts(last):
     """Casts of variables, which may be written before the backward pass, and outputs."""
     x = S.Cast(S.var("a"), dtype="float32")
     y = S.amp_cast(x * x, dtype="float32")

@@ -93,7 +93,7 @@ def test_gradients_stay(make):
         np.testing.assert_allclose(other, one, rtol=2e-4, atol=2e-4)
 
 
-def test_what_stays_plain():
+def test_nodes_that_are_not_blocked():
     net = Net()
     x = net.conv(net.variable(2, 8, 6, 6), 8, 12)  # not a multiple of the block
     x = net.F.relu(net.conv(x, 12, 8))
@@ -115,7 +115,7 @@ def test_what_stays_plain():
         {"MXNET_ENFORCE_DETERMINISM": True},
     ],
 )
-def test_left_alone_where_it_cannot_pay(how):
+def test_unchanged_without_expected_gain(how):
     net = Net()
     graph = net.training(residual(net))
     assert training_layout.run(graph, target(**how)) is graph

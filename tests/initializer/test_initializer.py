@@ -30,7 +30,7 @@ def test_unknown_roles():
             filled(mx.init.One(), name)
 
 
-def test_own_initializer_of_a_parameter():
+def test_initializer_of_a_single_parameter():
     text = mx.init.Constant(5).dumps()
     assert (filled(mx.init.Zero(), "thing", attrs={"__init__": text}) == 5).all()
     assert (filled(mx.init.Zero(), "a_bias", attrs={"__init__": "ones"}) == 1).all()

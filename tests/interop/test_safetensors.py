@@ -74,7 +74,7 @@ def test_damaged_headers(tmp_path, header, text):
         load_safetensors(written(tmp_path / "x", header, bytes(8)))
 
 
-def test_files_that_are_cut_off(tmp_path):
+def test_truncated_files(tmp_path):
     path = tmp_path / "x"
     save_safetensors(path, {"x": np.ones(4, np.float32)})
     data = path.read_bytes()
@@ -84,7 +84,7 @@ def test_files_that_are_cut_off(tmp_path):
             load_safetensors(path)
 
 
-def test_what_cannot_be_written(tmp_path):
+def test_unsupported_arrays_are_refused(tmp_path):
     path = tmp_path / "x"
     with pytest.raises(TypeError, match="array name"):
         save_safetensors(path, {1: np.ones(2)})

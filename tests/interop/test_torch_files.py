@@ -44,7 +44,7 @@ class Evil:
         return os.mkdir, ("made_by_a_checkpoint",)
 
 
-def test_nothing_that_a_file_names_is_called(tmp_path, monkeypatch):
+def test_pickled_callables_are_not_called(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     write("x.pth", {}, {"data.pkl": pickle.dumps(Evil(), 2)})
     with pytest.raises(MXNetError, match="refers to posix.mkdir"):
@@ -71,7 +71,7 @@ def test_damaged_archives(tmp_path, changes, text):
         load_torch(tmp_path / "x.pth")
 
 
-def test_files_that_are_cut_off(tmp_path):
+def test_truncated_files(tmp_path):
     path = tmp_path / "x.pth"
     for writer in (write, write_old):
         writer(path, state())
@@ -92,7 +92,7 @@ def test_files_that_are_cut_off(tmp_path):
         ((2, 4), (4,), "strides"),
     ],
 )
-def test_tensors_that_are_no_part_of_their_storage(tmp_path, shape, strides, text):
+def test_tensors_beyond_their_storage(tmp_path, shape, strides, text):
     for writer in (write, write_old):
         writer(tmp_path / "x.pth", {"x": Claimed(np.ones(8, np.float32), shape, strides)})
         with pytest.raises(MXNetError, match=f"'x': .*{text}"):

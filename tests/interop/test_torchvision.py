@@ -45,7 +45,7 @@ def test_layers_meet_in_order():
     assert net(mx.nd.ones((2, 3, 8, 8))).shape == (2, 5)
 
 
-def test_what_does_not_fit_is_named_and_nothing_is_loaded():
+def test_mismatched_layers_are_named_and_load_nothing():
     with pytest.raises(MXNetError, match="has no parameter for its bias"):
         load_layers(small(bias=False), small_state())
     state = small_state()
@@ -84,7 +84,7 @@ def squeezenet_state():
     return {name: value.astype(np.float32) for name, value in collected.items()}
 
 
-def test_a_whole_network_of_a_file(tmp_path):
+def test_state_dict_file_loads_a_full_network(tmp_path):
     state = squeezenet_state()
     save_safetensors(tmp_path / "x.safetensors", state)
     net = from_torchvision("squeezenet1_1", tmp_path / "x.safetensors", classes=10)

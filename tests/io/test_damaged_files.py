@@ -135,7 +135,7 @@ HEAD = struct.pack(">3I", 0x803, 2**31, 2**31)
         (parameters, struct.pack("<3Q", 0x112, 0, 2**60), "arrays do not fit in 0 bytes"),
     ],
 )
-def test_the_error_tells(tmp_path, reader, content, expected):
+def test_errors_name_the_file(tmp_path, reader, content, expected):
     path = damaged(tmp_path, "damaged.file", content)
     with pytest.raises(mx.MXNetError, match=expected) as error:
         reader(path, tmp_path)

@@ -168,7 +168,7 @@ def test_compressed_files(digits, tmp_path):
     assert labels(iterator) == list(range(10))
 
 
-def test_it_tells_what_it_has_read(digits, caplog):
+def test_verbose_reports_files_read(digits, caplog):
     with caplog.at_level(logging.INFO):
         mx.io.MNISTIter(**digits, batch_size=5)
         mx.io.MNISTIter(**digits, batch_size=5, silent=True)

@@ -141,7 +141,7 @@ def test_a_reset_in_the_middle_begins_anew(make):
         next(iterator)
 
 
-def test_what_fills_the_last_batch_is_left_out_of_the_next_epoch(make):
+def test_padding_of_the_last_batch_is_skipped_in_the_next_epoch(make):
     iterator = make(batch_size=10)
     batch = next(iterator)
     assert batch.pad == 3 and batch.index.tolist() == [*range(100, 107), 100, 101, 102]

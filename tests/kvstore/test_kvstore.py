@@ -44,7 +44,7 @@ def test_lists_of_keys():
     assert [[array[0, 0].asscalar() for array in part] for part in outs] == [[4, 4], [5]]
 
 
-def test_what_is_pushed_is_copied():
+def test_pushed_values_are_copied():
     store = mx.kv.create()
     store.init("a", ones())
     gradient = ones(2)
@@ -123,7 +123,7 @@ def test_two_bits():
         np.testing.assert_allclose(out.asnumpy(), expected)
 
 
-def test_one_bit():
+def test_onebit_compression():
     """1 above the threshold, else -1; the rounding error is sent later."""
     store, out = mx.kv.create("device"), mx.nd.zeros(4)
     store.set_gradient_compression({"type": "1bit", "threshold": 0.5})
@@ -181,7 +181,7 @@ def test_kinds_for_several_processes_are_refused(name, purpose):
         mx.kv.create(name)
 
 
-def test_own_kinds():
+def test_registered_store_classes():
     @mx.kv.KVStoreBase.register
     class Doubling(mx.kv.KVStoreBase):
         def broadcast(self, key, value, out, priority=0):

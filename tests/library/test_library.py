@@ -139,7 +139,7 @@ def test_random_numbers_follow_the_seed(arrays):
     assert (second != first).any()
 
 
-def test_failures_tell_what_the_library_says(arrays):
+def test_failures_carry_the_librarys_message(arrays):
     with pytest.raises(
         mx.MXNetError, match=r"ParseAttrs.*'ext_pair'(.|\n)*nonsense is no attribute"
     ):
@@ -152,7 +152,7 @@ def test_failures_tell_what_the_library_says(arrays):
         mx.nd.ext_pair(arrays[0])
 
 
-def test_what_cannot_be_loaded(path, tmp_path):
+def test_unloadable_libraries(path, tmp_path):
     odd = tmp_path / "odd.so"
     odd.write_text("no library")
     for file, message in (

@@ -23,7 +23,7 @@ def test_local_and_global_sums():
     assert math.isnan(measure.get_global()[1])
 
 
-def test_accuracy_takes_what_users_have():
+def test_accuracy_accepts_lists_and_arrays():
     for labels, preds in (
         (LABEL, PRED),
         ([LABEL.asnumpy()], [PRED]),
@@ -102,7 +102,7 @@ def test_loss(kind):
     assert measure.get() == (kind.__name__.lower(), 2.6)
 
 
-def test_micro_pearson_correlates_everything():
+def test_micro_pearson_correlates_all_elements():
     rng = np.random.RandomState(0)
     label, pred = rng.randn(20), rng.randn(20) + 100
     measure = metric.PearsonCorrelation(average="micro")

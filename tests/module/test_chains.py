@@ -80,7 +80,7 @@ def test_monitors_watch_all_modules():
     ]
 
 
-def test_what_chains_refuse():
+def test_invalid_sequential_modules():
     with pytest.raises(AssertionError, match='Unknown meta "foo", a typo'):
         mx.mod.SequentialModule().add(mx.mod.Module(loss()), foo=1)
     with pytest.raises(AssertionError, match="an empty SequentialModule"):
@@ -148,7 +148,7 @@ def test_losses_in_python():
         mod.backward(mx.nd.ones(2))
 
 
-def test_what_python_modules_refuse():
+def test_unsupported_calls_of_python_modules():
     mod = mx.mod.PythonLossModule()
     with pytest.raises(AssertionError, match="only support write"):
         mod.bind([("data", (1,))], grad_req="add")

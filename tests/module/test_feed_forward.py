@@ -52,7 +52,7 @@ def test_it_learns(devices):
     assert (model.predict(batches()).argmax(axis=1) == LABEL).mean() > 0.9
 
 
-def test_what_prediction_returns():
+def test_results_of_predict():
     model = trained()
     outputs, data, label = model.predict(batches(), return_data=True)
     np.testing.assert_array_equal(data, DATA)

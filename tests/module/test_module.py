@@ -52,7 +52,7 @@ def test_nothing_works_before_bind(call, message):
         (lambda mod: mod.save_optimizer_states("x"), "call init_optimizer first"),
     ],
 )
-def test_what_a_ready_module_refuses(call, message):
+def test_invalid_calls_of_a_ready_module(call, message):
     with pytest.raises(AssertionError, match=message):
         call(ready())
 
@@ -216,7 +216,7 @@ def test_score():
     assert seen == [0, 1, 2, ("end", 3, 4)]
 
 
-def test_what_is_done_already_is_left_alone(caplog):
+def test_repeated_calls_without_force_do_nothing(caplog):
     mod = ready()
     before = mod.get_params()[0]["fc1_weight"].asnumpy()
     with pytest.warns(UserWarning, match="init_params call ignored"):
@@ -261,7 +261,7 @@ def test_states_stay_between_batches():
     assert (mod.get_outputs()[0].asnumpy() == 5).all()
 
 
-def test_what_fit_logs(caplog):
+def test_log_of_fit(caplog):
     mod, seen = mx.mod.Module(network()), []
     with caplog.at_level(logging.INFO):
         mod.fit(
@@ -305,7 +305,7 @@ def test_layouts_determine_the_batch_axis():
     np.testing.assert_array_equal(mod.get_outputs()[0].asnumpy(), expected)
 
 
-def test_what_modules_do_not_define():
+def test_undefined_methods():
     base = mx.mod.BaseModule()
     for name in ("data_names", "output_shapes"):
         with pytest.raises(NotImplementedError, match=f"BaseModule has no {name}"):

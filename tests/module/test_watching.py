@@ -45,7 +45,7 @@ def test_speedometer_with_all_batches_of_the_epoch(caplog):
     ]
 
 
-def test_speedometer_resets_what_is_local(caplog):
+def test_speedometer_resets_local_metrics(caplog):
     metric = half_right()
     actual = speeds(caplog, mx.callback.Speedometer(4, 3), metric)
     assert actual[:2] == [

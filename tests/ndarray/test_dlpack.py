@@ -50,7 +50,7 @@ def test_foreign_arrays_are_shared_when_they_can_be():
     assert nd.from_dlpack(source.T).asnumpy().tolist() == source.T.tolist()
 
 
-def test_what_cannot_be_handed_over_is_refused():
+def test_unsupported_arrays_are_refused():
     with pytest.raises(MXNetError, match="bfloat16"):
         nd.zeros((2,), dtype="bfloat16").to_dlpack_for_read()
     read_only = nd.NDArray(nd.ones((2,)).handle, writable=False)

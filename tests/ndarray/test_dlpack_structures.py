@@ -15,7 +15,7 @@ pythonapi.PyCapsule_New.restype = ctypes.py_object
 pythonapi.PyCapsule_New.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
 
 
-def test_structures_read_what_arrays_hand_over():
+def test_structures_read_exported_arrays():
     array = mx.nd.array([[1, 2, 3], [4, 5, 6]])
     capsule = mx.nd.to_dlpack_for_read(array)
     address = pythonapi.PyCapsule_GetPointer(capsule, b"dltensor")

@@ -74,7 +74,7 @@ def test_methods():
     assert a.clip(a_min=0, a_max=0.5).asnumpy().tolist() == [0, 0.5]
 
 
-def test_what_is_told_of_a_function():
+def test_function_metadata():
     exp = nd.exp
     assert (exp.__name__, exp.__qualname__, exp.__module__) == ("exp", "exp", "mxcy.ndarray")
     assert repr(exp).startswith("<function exp at 0x")

@@ -290,7 +290,7 @@ ADAM = b"cmxnet.optimizer\nAdam\n"
         b"K\x01K\x02a.",
     ],
 )
-def test_no_class_and_nothing_unfinished_is_handed_out(content):
+def test_classes_and_unbuilt_objects_are_not_returned(content):
     before = vars(mx.Context).copy(), str(mx.cpu(1))
     with pytest.raises(MXNetError, match="^<pickle>: not a valid pickle: at byte "):
         pickles.loads(content, (Optimizer,))

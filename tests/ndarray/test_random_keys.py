@@ -89,7 +89,7 @@ def test_reads_are_numpy_s(seed, dtype):
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_views_are_what_lies_side_by_side(seed):
+def test_contiguous_keys_give_views(seed):
     for shape, key in cases(seed):
         plain = source(shape)
         array = nd.array(plain)
@@ -138,7 +138,7 @@ def test_writes_are_numpy_s(seed, dtype):
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_gradients_go_to_what_was_read(seed):
+def test_gradients_reach_the_elements_read(seed):
     for shape, key in cases(seed)[:20]:
         array = nd.array(source(shape))
         array.attach_grad()

@@ -121,7 +121,7 @@ def test_ordinary_pickles_hold_the_elements():
     assert array.context == mx.cpu(0) and array.asnumpy().tolist() == [[1] * 3] * 2
 
 
-def test_nothing_stays_behind():
+def test_no_shared_memory_leaks():
     before = len(os.listdir("/proc/self/fd"))
     arrays = [shared((100, 100)) for _ in range(20)]
     assert named_segments() == []
@@ -145,7 +145,7 @@ def test_too_much():
     assert shared().asnumpy().sum() == 6
 
 
-def test_memory_that_is_out(run_python):
+def test_shared_memory_exhausted(run_python):
     code = """
 import resource
 import mxcy as mx

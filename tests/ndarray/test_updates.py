@@ -82,7 +82,7 @@ def test_resetting_arrays_of_several_types():
 
 
 @pytest.mark.parametrize("name", ["min", "max"])
-def test_extremes_of_nothing(name):
+def test_extremes_of_empty_arrays(name):
     with mx.util.np_shape():
         x = mx.nd.zeros((5, 0))
         with pytest.raises(mx.MXNetError, match="no elements"):

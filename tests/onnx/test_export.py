@@ -126,7 +126,7 @@ def test_all_missing_operators_at_once(path):
     assert not os.path.exists(path)
 
 
-def test_what_attributes_rule_out(path):
+def test_unsupported_attributes(path):
     out = mx.sym.LRN(mx.sym.var("data"), nsize=4, name="norm")
     with pytest.raises(NotImplementedError, match="operator LRN, node norm: nsize=4"):
         mx.onnx.export_model(out, {}, [(1, 3, 4, 4)], onnx_file_path=path)
@@ -138,7 +138,7 @@ def test_shape_inference_is_noted(path):
     assert [value.name for value in onnx.load(path).graph.value_info] == ["fc"]
 
 
-def test_verbose_tells_of_each_node(path, caplog):
+def test_verbose_prints_each_node(path, caplog):
     caplog.set_level("INFO")
     sym, params = dense()
     mx.onnx.export_model(sym, params, [(2, 3)], onnx_file_path=path, verbose=True)
@@ -162,7 +162,7 @@ def test_they_have_them_by_themselves_above_the_limit(tmp_path, path, monkeypatc
 
 
 @pytest.mark.parametrize("large", [False, True])
-def test_nothing_is_left_half_written(tmp_path, path, monkeypatch, large):
+def test_failed_export_keeps_the_old_file(tmp_path, path, monkeypatch, large):
     with open(path, "w") as file:
         file.write("old")
     sym, params = dense(units=300)

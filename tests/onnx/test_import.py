@@ -112,7 +112,7 @@ def test_names_of_mxnet():
     assert mx.contrib.onnx.onnx2mx.import_onnx.GraphProto is GraphProto
 
 
-def test_values_of_inputs_may_be_told():
+def test_input_values_may_be_passed():
     model = model_of(
         [helper.make_node("Tile", ["x", "times"], ["y"], "tile")],
         [("x", FLOAT, (2,)), ("times", INT64, (1,))],
@@ -231,7 +231,7 @@ def test_external_data_beside_the_model(tmp_path):
 
 
 @pytest.mark.parametrize("location", ["../secret", "/etc/hostname", "", "a/../../secret", "link"])
-def test_external_data_elsewhere_are_never_read(tmp_path, location):
+def test_external_data_outside_the_folder_are_refused(tmp_path, location):
     folder = tmp_path / "folder"
     folder.mkdir()
     (tmp_path / "secret").write_bytes(bytes(432))

@@ -78,7 +78,7 @@ def test_binomial_and_categorical():
     np.testing.assert_array_equal(logs.asnumpy(), [0, 0])
 
 
-def test_density_of_samples_that_do_not_fit():
+def test_density_refuses_mismatched_shapes():
     with pytest.raises(MXNetError, match="argument mu"):
         mx.nd.random_pdf_normal(mx.nd.zeros((2, 3)), mx.nd.zeros(3), mx.nd.ones(3))
     with pytest.raises(MXNetError, match="argument alpha"):

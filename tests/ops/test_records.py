@@ -214,7 +214,7 @@ def test_every_kernel_accepts_a_sample(name, record):
         assert reached or missing, f"kernel {position} of {name} accepts no sample: {reasons}"
 
 
-def test_what_reaches_the_other_kernels_is_there():
+def test_tests_of_unsampled_kernels_exist():
     for test in REACHED_ELSEWHERE.values():
         path, _, function = test.partition("::")
         assert f"def {function}(" in (Path(__file__).parents[1] / path).read_text()

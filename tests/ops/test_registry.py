@@ -40,12 +40,12 @@ print(came(), mx.nd.sparse.dispatch.__name__, came(), callable(mx.{name}), came(
         "npx.roi_pooling",
     ],
 )
-def test_families_that_few_programs_use_come_when_asked_for(name, run_python):
+def test_rare_families_are_loaded_lazily(name, run_python):
     said = run_python(RARE.replace("{name}", name)).split()
     assert said == ["False", "mxcy.ndarray.sparse.dispatch", "False", "True", "True"]
 
 
-def test_records_of_numpy_come_with_the_first_that_is_asked_for(run_python):
+def test_numpy_records_are_loaded_together_lazily(run_python):
     printed = run_python(PROGRAM, MXCY_MXNET=None)
     assert printed.splitlines() == ["0 False", "_npi_add True True"]
 
@@ -69,7 +69,7 @@ def test_every_way_to_them(run_python, tmp_path, code):
     run_python(f"import mxcy as mx\nfrom mxcy.ops.core.record import REGISTRY\nprint({code})")
 
 
-def test_records_that_come_late_are_internal():
+def test_records_registered_late_are_internal():
     """`homes.registered`, which users' lookups call, does not load them."""
     assert mx.nd.relu is not None
     late = [name for name in REGISTRY if name.startswith(("_np", "_mx_", "_backward_np"))]

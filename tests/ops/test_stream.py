@@ -63,7 +63,7 @@ def test_copies(large, threads, size):
 
 
 @pytest.mark.parametrize("at", [0, 100, SIZE - 1])
-def test_one_element_decides(threads, at):
+def test_single_element_decides_any_and_all(threads, at):
     x = mx.np.zeros(SIZE, dtype="float32")
     assert not mx.np.any(x)
     x[at] = 1

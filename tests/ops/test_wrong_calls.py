@@ -97,14 +97,14 @@ INTERNAL = {
 
 
 @pytest.mark.parametrize("name", INTERNAL)
-def test_files_cannot_run_internal_operators_on_what_does_not_fit(name):
+def test_graph_files_with_mismatched_shapes_are_refused(name):
     attrs, arrays, argument = INTERNAL[name]
     with pytest.raises(MXNetError, match=argument) as caught:
         run_json(name, attrs, *arrays)
     assert name in str(caught.value)
 
 
-def test_files_cannot_give_an_operator_other_numbers_of_inputs():
+def test_graph_files_with_wrong_numbers_of_inputs_are_refused():
     with pytest.raises(MXNetError, match="inputs"):
         attrs = {"axis": 0, "mode": "clip", "shape": (2, 2)}
         run_json("_backward_take", attrs, zeros(2, 2), zeros(2), zeros(2))
@@ -197,7 +197,7 @@ def test_gradients_of_regions_in_no_image_are_refused():
         run_json("_rroi_align_grad", ALIGN, zeros(1, 1, 2, 2), nd.full((1, 6), 1e30), IMAGE)
 
 
-def test_regions_without_end_are_pooled():
+def test_infinite_regions_are_pooled():
     rois = nd.array([[0, -np.inf, 0, np.inf, 2], [0, np.nan, 1, 2, 2]])
     assert nd.ROIPooling(IMAGE, rois, **ALIGN).shape == (2, 1, 2, 2)
     assert (nd.contrib.ROIAlign(IMAGE, rois, **ALIGN).asnumpy() == 0).all()
@@ -211,7 +211,7 @@ def test_huge_regions_visit_the_image_only():
     assert np.isfinite(nd.contrib.RROIAlign(IMAGE, turned, **ALIGN).asnumpy()).all()
 
 
-def test_regions_that_reach_beyond_the_image_have_the_means_of_their_definition():
+def test_regions_beyond_the_image_match_the_reference():
     rois = nd.array([[0, -6, -9, 13, 8], [0, 1.5, 1, 40, 2]])
     kernel = nd.contrib.ROIAlign(IMAGE, rois, **ALIGN).asnumpy()
     halves = (array.astype("float16") for array in (IMAGE, rois))

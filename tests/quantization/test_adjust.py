@@ -84,7 +84,7 @@ def run(sym, values, data):
     return executor.forward(is_train=False, data=data)[0].asnumpy()
 
 
-def test_rounding_regards_what_weights_are_multiplied_by():
+def test_rounding_depends_on_the_inputs():
     rng = np.random.default_rng(3)
     data = rng.normal(size=(2, 9, 400)).cumsum(axis=1)  # neighbours are alike
     rows = rng.normal(size=(2, 5, 9))
@@ -197,7 +197,7 @@ class Cut(CalibrationCollector):
         self.min_max_dict[name] = (min(float(arr.min().asscalar()), 0.0) / 4, high)
 
 
-def test_what_ranges_cut_is_given_back_on_the_average():
+def test_bias_correction_compensates_clipping():
     mx.random.seed(4)
     net = nn.HybridSequential()
     net.add(nn.Conv2D(8, 3, in_channels=3, activation="relu"), nn.Conv2D(6, 1, in_channels=8))

@@ -65,7 +65,7 @@ def quantized_names(sym, **kwargs):
     return [n.removeprefix("quantized_") for n in names if n.startswith("quantized_")]
 
 
-def test_what_is_excluded_stays_float():
+def test_excluded_layers_stay_float():
     sym = NETS["residual"][0]
     assert quantized_names(sym) == ["c1", "b1", "r1", "c2", "add", "r2"]
     assert quantized_names(sym, excluded_sym_names=["c1", "add"]) == ["b1", "r1", "c2", "r2"]
@@ -77,12 +77,12 @@ def test_what_is_excluded_stays_float():
     assert quantized_names(fused, excluded_op_names=["_sg_onednn_conv"]) == []
 
 
-def test_what_lies_between_layers_is_quantized_with_them():
+def test_operators_between_layers_are_quantized():
     sym = NETS["residual"][0]
     assert quantized_names(sym, quantize_mode="smart") == ["c1", "b1", "r1", "c2"]
 
 
-def test_verbose_tells_what_stayed_float_and_why(capsys, monkeypatch):
+def test_verbose_prints_float_layers_with_reasons(capsys, monkeypatch):
     monkeypatch.setenv("MXCY_VERBOSE", "passes")
     sym, shape = NETS["tanh"]
     data, args, auxs = golden.inputs(mx, "tanh", sym, shape)
@@ -94,7 +94,7 @@ def test_verbose_tells_what_stayed_float_and_why(capsys, monkeypatch):
     assert any(row[2] == "th_output" and row[4] == "..." for row in told)
 
 
-def test_verbose_tells_which_nodes_are_quantized(caplog, monkeypatch):
+def test_verbose_prints_quantized_nodes(caplog, monkeypatch):
     monkeypatch.setenv("MXNET_QUANTIZATION_VERBOSE", "1")
     quantized_names(NETS["concat"][0])
     told = [record.getMessage() for record in caplog.records]

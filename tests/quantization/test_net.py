@@ -116,7 +116,7 @@ def test_single_images_stay_in_8_bits(monkeypatch, capfd):
     assert "_int8_conv 0 -> 2" in line
 
 
-def test_what_is_wrong_of_arguments_is_named():
+def test_invalid_arguments_are_named():
     plain = mx.gluon.nn.Sequential()
     with pytest.raises(ValueError, match="network must be a HybridBlock"):
         mx.contrib.quantization.quantize_net_v2(plain, data_shapes=[(2, 3)], calib_mode="none")

@@ -49,7 +49,7 @@ def test_bins_that_make_no_histogram(bins, edges):
         threshold.best_threshold(np.ones(bins), np.arange(edges))
 
 
-def test_backgrounds_do_not_make_collectors_clip_what_stands_out():
+def test_collectors_keep_outliers_over_a_background():
     rng = np.random.default_rng(0)
     numbers = np.where(rng.uniform(size=200_000) < 0.8, 0, rng.normal(size=200_000))
     collector = LayerHistogramCollector()

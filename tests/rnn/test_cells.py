@@ -70,7 +70,7 @@ def test_zoneout_keeps_some_outputs_of_the_step_before():
     assert (executor.forward(is_train=False)[0].asnumpy() != 0).all()
 
 
-def test_cells_say_what_is_wrong():
+def test_invalid_arguments_raise():
     lstm = mx.rnn.LSTMCell(3)
     with pytest.raises(MXNetError, match="expected 3 steps, got 2"):
         lstm.unroll(3, [mx.sym.var("a"), mx.sym.var("b")])
@@ -98,7 +98,7 @@ def test_cells_say_what_is_wrong():
         mx.rnn.FusedRNNCell(3, mode="lstn")
 
 
-def test_steps_that_cells_lack():
+def test_unsupported_unrolling():
     both = mx.rnn.BidirectionalCell(mx.rnn.GRUCell(3, "l_"), mx.rnn.GRUCell(3, "r_"))
     for cell in (both, mx.rnn.FusedRNNCell(3)):
         with pytest.raises(NotImplementedError, match="unroll"):

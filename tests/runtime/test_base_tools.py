@@ -10,7 +10,7 @@ import pytest
 import mxcy as mx
 
 
-def test_a_metaclass_is_given_by_a_base():
+def test_with_metaclass():
     class Named(type):
         @classmethod
         def __prepare__(mcs, name, bases):
@@ -151,13 +151,13 @@ def test_what_needs_cuda_is_refused():
         pass
 
 
-def test_lua_torch_is_not_there():
+def test_lua_torch_is_missing():
     assert mx.th is mx.torch
     with pytest.raises(AttributeError, match="without Lua Torch"):
         mx.th.abs  # noqa: B018
 
 
-def test_the_type_of_arrays_for_which_none_was_asked():
+def test_default_dtype():
     assert mx.base.mx_real_t is np.float32
     assert mx.nd.zeros(1).dtype is mx.base.mx_real_t
 

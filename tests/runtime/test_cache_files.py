@@ -93,7 +93,7 @@ def test_good_algorithms_stay(tmp_path, caplog):
     assert sum(map(len, actual.values())) == 2 and not told(caplog)
 
 
-def test_winners_that_are_not_there_are_tried_again(tmp_path):
+def test_unavailable_winners_are_measured_again(tmp_path):
     network()
     memory = trials.memory()
     for key in memory:

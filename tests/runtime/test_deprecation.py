@@ -47,7 +47,7 @@ def test_functions_work_and_warn_where_they_are_called():
     assert list(inspect.signature(former).parameters) == ["x", "y"]
 
 
-def test_help_says_so_behind_the_first_line():
+def test_docstring_mentions_deprecation_after_the_summary():
     lines = former.__doc__.splitlines()
     assert lines[:4] == ["Add.", "", ".. deprecated:: 0.3.0", "   Use mx.nd.exp."]
     assert "Parameters" in lines
@@ -76,7 +76,7 @@ def test_arguments_are_taken_by_their_former_names():
         total(1, a=2, axis=3)
 
 
-def test_what_cannot_be_meant_is_refused():
+def test_invalid_deprecations_are_refused():
     with pytest.raises(ValueError, match="expected a minor release such as '0.3.0', got '0.3.1'"):
         deprecated("0.3.1", "b")
     with pytest.raises(TypeError, match="total: expected an argument 'b' and no 'c'"):

@@ -30,7 +30,7 @@ def findings_of(out):
     }
 
 
-def test_all_sections_are_told():
+def test_all_sections_are_printed():
     done = python("-m", "mxcy.diagnose", options=["-W", "error"], MXNET_HOME="/nowhere")
     titles = [line.split()[1].strip(":") for line in done.out.splitlines() if line[:3] == "---"]
     assert titles == ["python", "pip", "mxnet", "os", "hardware", "environment", "parts"]
@@ -56,7 +56,7 @@ def test_bad_values_do_not_stop_it():
     assert "MXNET_ENGINE_TYPE" in done.out.partition("environment: ")[2]
 
 
-def test_absent_parts_are_named_with_what_mends_them(tmp_path):
+def test_missing_parts_are_named_with_a_remedy(tmp_path):
     (tmp_path / "cv2.py").write_text("raise ImportError('libGL.so.1: cannot open it')")
     (tmp_path / "mpi4py").mkdir()
     (tmp_path / "mpi4py/__init__.py").write_text("class rc: pass")
@@ -70,7 +70,7 @@ def test_absent_parts_are_named_with_what_mends_them(tmp_path):
     assert "✖" in parts["oneDNN"] and "unset MXNET_ONEDNN_ENABLED" in parts["oneDNN"]
 
 
-def test_virtual_devices_are_told():
+def test_virtual_devices_are_listed():
     out = python("-m", "mxcy.diagnose", MXCY_VIRTUAL_DEVICES="3").out
     assert "✔ 3 virtual devices" in findings_of(out)["CUDA"]
 
@@ -86,7 +86,7 @@ def test_devices_without_cupy(monkeypatch):
     assert cuda.command.startswith("pip install 'cupy-cuda12x")
 
 
-def test_an_unbuilt_tree_says_in_a_line_what_to_do(tmp_path):
+def test_unbuilt_tree_names_the_build_command(tmp_path):
     tree = copied(tmp_path, "*.so")
     (tree / "kernels").mkdir()
     (tree / "setup.py").touch()
@@ -102,7 +102,7 @@ def test_an_unbuilt_tree_says_in_a_line_what_to_do(tmp_path):
 
 
 @pytest.mark.skipif(diagnose._modules_of_others(), reason="the front of this Python is not built")
-def test_modules_of_another_python_are_told(tmp_path):
+def test_modules_built_for_another_python_are_reported(tmp_path):
     own = importlib.machinery.EXTENSION_SUFFIXES[0]
     tree = copied(tmp_path, f"*{own}")
     (tree / "mxcy/_cy/native.cpython-399-x86_64-linux-gnu.so").touch()

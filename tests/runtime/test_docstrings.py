@@ -21,7 +21,7 @@ def test_lines_become_passages(indent):
     assert function.__doc__.endswith("----------\nx : int\n    A number.")
 
 
-def test_a_line_that_is_not_there():
+def test_missing_line():
     def function():
         """Do it."""
 

@@ -16,7 +16,7 @@ def mode(path):
     return stat.S_IMODE(path.stat().st_mode)
 
 
-def test_replaces_and_leaves_nothing_else(tmp_path):
+def test_replaces_and_leaves_no_temporary_file(tmp_path):
     path = tmp_path / "x"
     for content in (b"one", b"second"):
         with files.replacing(str(path)) as file:
@@ -96,7 +96,7 @@ def test_a_link_stays_a_link(tmp_path):
     assert target.read_bytes() == b"new"
 
 
-def test_what_is_no_regular_file_is_written_directly():
+def test_special_files_are_written_directly():
     with files.replacing(os.devnull) as file:
         file.write(b"new")
     assert stat.S_ISCHR(os.stat(os.devnull).st_mode)
@@ -167,7 +167,7 @@ def test_damaged_archives(tmp_path):
     assert not [p for p in (tmp_path / "out").iterdir() if p.name.endswith(".new")]
 
 
-def test_a_missing_folder_is_told_by_the_file_and_not_by_its_draft(tmp_path):
+def test_error_names_the_file_not_its_temporary(tmp_path):
     path = str(tmp_path / "nothing" / "a.params")
     with pytest.raises(FileNotFoundError) as caught, files.replacing(path):
         pass

@@ -73,7 +73,7 @@ for _ in range(2):
 
 
 @pytest.mark.parametrize("what", USES)
-def test_what_the_parent_used_works_in_the_child(run_python, what):
+def test_features_used_by_the_parent_work_in_the_child(run_python, what):
     run_python(CHILD + USES[what] + COMPARE, OMP_NUM_THREADS="2", MXNET_CPU_PARALLEL_SIZE="1000")
 
 

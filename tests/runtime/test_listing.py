@@ -117,7 +117,7 @@ def test_a_listed_name_need_not_exist_yet():
     assert "probability" in dir(mx.gluon)
 
 
-def test_what_is_not_listed_is_still_there():
+def test_unlisted_names_remain_accessible():
     assert mx.recordio.struct.calcsize("I") == 4
     assert mx.lr_scheduler.cos(0) == 1
     assert "pi" in dir(mx.lr_scheduler)

@@ -292,7 +292,7 @@ def test_mistakes(mistake):
         act()
 
 
-def test_imports_tell_what_an_input_is(tmp_path):
+def test_import_errors_name_the_input(tmp_path):
     one, prefix = module(), str(tmp_path / "net")
     one.init_params()
     one.save_checkpoint(prefix, 1)

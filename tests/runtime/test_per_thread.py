@@ -26,7 +26,7 @@ def in_a_thread(function):
         (mx.AttrScope, "current", mx.AttrScope(ctx_group="stage1")),
     ],
 )
-def test_what_a_thread_sets_is_its_own(kind, name, value):
+def test_settings_are_thread_local(kind, name, value):
     before = getattr(kind, name)
 
     def replace():

@@ -112,7 +112,7 @@ def test_every_size_is_held_by_its_bucket():
         (100, 108191, True),
     ],
 )
-def test_what_has_to_stay_free(reserve, free, drops):
+def test_reserved_memory_stays_free(reserve, free, drops):
     assert make(reserve=reserve).must_drop(5000, free, 100_000) == drops
 
 
@@ -159,7 +159,7 @@ def test_no_bytes_need_no_memory():
     assert counted(pool, "misses", "live_bytes", "pooled_bytes") == (0, 0, 0)
 
 
-def test_drop_gives_everything_kept_back():
+def test_drop_releases_all_cached_chunks():
     pool = make()
     kept = pool.take(10)
     pool.give(pool.take(5 * MIB), 5 * MIB)
@@ -209,7 +209,7 @@ def test_ever_new_sizes_do_not_pile_up():
     assert counted(pool, "hits", "flushes") == (1, 0)  # the newest are still there
 
 
-def test_chunks_that_are_too_many_go_although_their_size_is_in_use():
+def test_excess_chunks_are_released_though_their_size_is_in_use():
     device = Device(LOTS)
     pool = make(large=1, source=device.address)
     crowd = [pool.take(MIB) for _ in range(700)]
@@ -248,7 +248,7 @@ def test_all_sizes_of_a_recurring_program_are_kept(scale):
 # --- running out ---------------------------------------------------------------------------------
 
 
-def test_out_of_memory_drops_the_cache_and_tells_the_sizes():
+def test_out_of_memory_drops_the_cache_and_reports_sizes():
     pool = make()
     kept = pool.take(6 * MIB)
     pool.give(pool.take(4097), 4097)
@@ -262,7 +262,7 @@ def test_out_of_memory_drops_the_cache_and_tells_the_sizes():
     assert pool.take(6 * MIB) == kept
 
 
-def test_stack_traces_do_not_hide_that_memory_is_out(monkeypatch):
+def test_out_of_memory_is_reported_with_stack_traces(monkeypatch):
     monkeypatch.setenv("DMLC_LOG_STACK_TRACE_DEPTH", "2")
     str(MXNetError("wrong"))  # the library learns of the depth
     with pytest.raises(MXNetError, match=r"cpu\(0\) is out of memory"):

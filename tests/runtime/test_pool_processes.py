@@ -12,7 +12,7 @@ from mxcy._library.open import open_library
 from tests.runtime.pools import MIB, counted, make
 
 
-def test_threads_take_and_give_each_others_memory():
+def test_threads_share_pooled_memory():
     pool, shelf, lock = make(), [], threading.Lock()
 
     def work(seed):
@@ -66,7 +66,7 @@ def test_a_fork_finds_no_lock_taken(run_python):
     assert run_python(FORK, OMP_NUM_THREADS="1").strip() == "done"
 
 
-def test_the_profiler_is_told():
+def test_profiler_records_pool_events():
     class Allocation(ctypes.Structure):
         _fields_ = [
             ("bytes", ctypes.c_int64),
@@ -140,7 +140,7 @@ def test_limits_of_control_groups_version_1(tmp_path):
     assert machine(tmp_path, **files) == (0, 300000)
 
 
-def test_a_container_that_hides_its_group(tmp_path):
+def test_control_group_hidden_in_a_container(tmp_path):
     files = {
         "proc/self/cgroup": "0::/hidden/away\n",
         "sys/fs/cgroup/memory.max": "200000\n",

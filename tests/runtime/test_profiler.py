@@ -193,7 +193,7 @@ def test_dumps_add_up_until_the_last(profiler):
     assert named(checked(profiler.path), "operator") == ["_ones", "cos"]
 
 
-def test_the_file_is_kept_whole_while_the_profiler_runs(profiler):
+def test_trace_file_is_valid_json_while_the_profiler_runs(profiler):
     profiler.set_config(filename=str(profiler.path), dump_period=0.02)
     profiler.set_state("run")
     seen = set()
@@ -232,7 +232,7 @@ def dropped(profiler, work):
     return json.loads(profiler.path.read_text())["otherData"]["dropped events"]
 
 
-def test_a_file_that_cannot_be_written_is_named(profiler, tmp_path):
+def test_unwritable_file_is_named(profiler, tmp_path):
     profiler.set_config(filename=str(tmp_path / "missing" / "x.json"), continuous_dump=False)
     profiler.set_state("run")
     with pytest.raises(MXNetError, match=r"missing/x\.json.*No such file"):
@@ -353,13 +353,13 @@ def test_the_old_names(profiler):
         (lambda p: p.Domain("d").new_marker("m").mark("foo"), "scope must be one of process"),
     ],
 )
-def test_bad_input_is_told(profiler, call, message):
+def test_invalid_input_raises(profiler, call, message):
     with pytest.raises(MXNetError, match=message):
         call(profiler)
 
 
 @pytest.mark.filterwarnings("ignore:profiler.profiler_set_config")
-def test_a_bad_old_mode_is_told(profiler):
+def test_invalid_deprecated_mode_raises(profiler):
     with pytest.raises(MXNetError, match="mode must be one of 'symbolic'"):
         profiler.profiler_set_config("foo")
 

@@ -15,7 +15,7 @@ def values(path):
     return [e["args"][COUNTER] for e in sorted(events, key=lambda e: e["ts"])]
 
 
-def test_the_counter_follows_bytes_that_were_asked_for(profiler):
+def test_counter_follows_requested_bytes(profiler):
     before = mx.nd.ones((100,))  # not followed: from before
     profiler.set_state("run")
     a = mx.nd.empty((4, 4))
@@ -28,7 +28,7 @@ def test_the_counter_follows_bytes_that_were_asked_for(profiler):
     assert values(profiler.path) == [64, 84, 20, 4020, 4000, 0]
 
 
-def test_pauses_do_not_lose_what_was_freed_meanwhile(profiler):
+def test_memory_freed_during_a_pause_is_counted(profiler):
     profiler.set_state("run")
     a = mx.nd.empty((4, 4))
     profiler.pause()

@@ -56,7 +56,7 @@ def test_objects_of_programs(profiler):
     assert actual["dom"]["ctr"] == {"Count": 5, "Total": 14, "Min": 4, "Max": 18, "Avg": 11.8}
 
 
-def test_events_that_cross_and_such_of_two_threads(profiler):
+def test_overlapping_events_and_events_across_threads(profiler):
     profiler.set_state("run")
     outer, first, second = (profiler.Event(name) for name in ("outer", "first", "second"))
     outer.start()

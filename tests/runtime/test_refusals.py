@@ -63,7 +63,7 @@ def test_tracebacks_of_operators_leave_the_preparation_out():
     assert files[0] == HERE and not {"prepare.py", "op.py"} & set(files)
 
 
-def test_whole_tracebacks_are_had_by_a_variable():
+def test_variable_enables_full_tracebacks():
     program = (
         "import traceback, mxcy as mx\n"
         "net = mx.gluon.nn.Dense(3, in_units=7)\n"

@@ -36,12 +36,12 @@ def test_vector_instructions_follow_the_level_in_use():
     assert features.is_enabled("CPU_SSE4_2")
 
 
-def test_where_it_comes_from():
+def test_branch_and_commit():
     assert mx.runtime.get_branch() == f"v{mx.__version__}"
     assert mx.runtime.get_commit_hash() == ""
 
 
-def test_the_environment_is_told():
+def test_environment_is_reported():
     entries = {entry["name"]: entry for entry in mx.runtime.env.report()}
     assert entries["OMP_NUM_THREADS"]["read_already"]
     assert mx.runtime.omp_threads() >= 1

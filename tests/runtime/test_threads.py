@@ -53,7 +53,7 @@ def test_only_cpus_of_the_mask_are_used():
 
 
 @pytest.mark.parametrize("text", ["none", "disabled", "verbose,none", "granularity=core"])
-def test_nothing_is_bound(text):
+def test_affinities_that_bind_nothing(text):
     assert not affinity.parse(text).binds
 
 
@@ -71,7 +71,7 @@ def test_nothing_is_bound(text):
         ("verbose=yes,compact", "verbose=yes"),
     ],
 )
-def test_words_that_are_not_understood(text, word):
+def test_invalid_affinities(text, word):
     with pytest.raises(ValueError) as caught:
         affinity.parse(text)
     assert str(caught.value) == word

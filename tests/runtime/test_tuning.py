@@ -113,7 +113,7 @@ def test_a_team_that_is_slower_is_never_used():
     assert tuning.rows()[0]["out_of_cache"]["parallel_from"] == float("inf")
 
 
-def test_one_thread_leaves_the_decision_to_the_size():
+def test_single_thread_decides_by_size():
     machine = Machine(threads=1)
     tuning = tuner(machine)
     assert [threads(tuning, n) for n in (50000, 200000)] == [1, ALL] and machine.races == []
@@ -121,7 +121,7 @@ def test_one_thread_leaves_the_decision_to_the_size():
     assert threads(tuning, 50000) == ALL
 
 
-def test_another_team_has_figures_of_its_own():
+def test_team_sizes_are_measured_separately():
     machine = Machine()
     tuning = tuner(machine)
     threads(tuning, 5000)
@@ -131,7 +131,7 @@ def test_another_team_has_figures_of_its_own():
     assert machine.regions == [2, 4] and len(machine.races) == 2
 
 
-def test_random_numbers_and_other_libraries_go_by_size():
+def test_random_and_onednn_kernels_decide_by_size():
     machine = Machine()
     tuning = tuner(machine)
     op = find("_random_uniform")
@@ -141,7 +141,7 @@ def test_random_numbers_and_other_libraries_go_by_size():
     assert machine.races == []
 
 
-def test_a_kernel_that_refuses_is_asked_once():
+def test_refusing_kernel_is_measured_once():
     machine = Machine()
     machine.fails = True
     tuning = tuner(machine)
@@ -150,7 +150,7 @@ def test_a_kernel_that_refuses_is_asked_once():
     assert threads(tuning, 50000) == 1 and machine.races == []
 
 
-def test_measurements_while_others_have_the_cores_decide_nothing(monkeypatch, tmp_path):
+def test_disturbed_measurements_are_not_used(monkeypatch, tmp_path):
     waited = iter(range(0, 10**15, 10**10))
     monkeypatch.setattr(cpus, "waited", lambda: next(waited))
     machine = Machine()
@@ -164,7 +164,7 @@ def test_measurements_while_others_have_the_cores_decide_nothing(monkeypatch, tm
     assert threads(tuning, 50000) == ALL and not tuning.rows()[0]["in_cache"]["doubtful"]
 
 
-def test_threads_that_ask_at_the_same_time_measure_once():
+def test_concurrent_threads_measure_once():
     machine = Machine()
     made, start = tuner(machine), threading.Barrier(8)
     collected = []
@@ -195,7 +195,7 @@ def test_figures_are_remembered(settings):
     assert again.races
 
 
-def test_little_gain_is_looked_at_again_by_other_processes():
+def test_little_gain_is_measured_again_by_later_processes():
     for alone, team, decision in ((0.2, 0.19, 1), (0.22, 0.18, 1), (0.21, 0.1, ALL), (9, 9, ALL)):
         machine = Machine(alone, team)
         tuning = tuner(machine)
@@ -219,7 +219,7 @@ def test_processes_add_to_one_file():
     assert third.regions == {2: 5.0}
 
 
-def test_a_home_that_cannot_be_written_is_no_error(settings, tmp_path):
+def test_unwritable_home_is_no_error(settings, tmp_path):
     (tmp_path / "file").write_text("")
     settings["MXNET_HOME"] = str(tmp_path / "file")
     tuning = tuner(Machine())

@@ -98,7 +98,7 @@ def test_decorators_refuse_other_objects():
             util.use_np(stranger)
 
 
-def test_errors_leave_a_scope_behind():
+def test_scopes_restore_after_errors():
     with pytest.raises(ZeroDivisionError), util.np_shape():
         raise ZeroDivisionError
     assert state() == (False, False, False)

@@ -6,7 +6,7 @@ import pytest
 import mxcy as mx
 
 
-def test_calls_and_what_it_tells():
+def test_calls_and_properties():
     symbol = mx.sym.exp(mx.sym.var("x")) * mx.sym.var("y") + 1
     op = mx.nd.CachedOp(symbol, flags=[("static_alloc", True)])
     x, y = mx.nd.array([0.0, 1.0]), mx.nd.array([2.0, 3.0])

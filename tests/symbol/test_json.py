@@ -156,7 +156,7 @@ def set_in(node, **fields):
         ("[" * 100000, "cannot read"),
     ],
 )
-def test_what_is_no_symbol(text, message):
+def test_invalid_json_is_refused(text, message):
     with pytest.raises(MXNetError, match=message):
         S.load_json(text)
 

@@ -141,7 +141,7 @@ def test_calls_are_noted_down_as_mxnet_2_does(call):
 
 @pytest.mark.parametrize("call", OURS)
 @mx.util.use_np
-def test_what_is_ours_differs_and_gives_the_same(call):
+def test_own_graphs_differ_but_compute_the_same(call):
     graph, _, whole = CASES[call]
     try:
         entries = noted(call, whole)

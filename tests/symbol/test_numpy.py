@@ -249,6 +249,6 @@ def test_parameters_of_a_layer_become_variables():
     assert out.list_auxiliary_states() == ["bn_moving_mean", "bn_moving_var"]
 
 
-def test_what_computes_nothing_is_the_same_over_symbols():
+def test_non_computing_functions_work_on_symbols():
     assert mx.sym.np.set_printoptions is np.set_printoptions
     assert mx.sym.np.newaxis is np.newaxis

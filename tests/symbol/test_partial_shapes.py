@@ -71,7 +71,7 @@ def test_inputs_learn_from_outputs(a, make, out, known, expected):
         lambda a: S.broadcast_to(a, shape=(2, 3)),
     ],
 )
-def test_nothing_is_told_of_what_nothing_is_known_about(a, make):
+def test_fully_unknown_shapes_are_not_reported(a, make):
     symbol = make(a)
     arguments, outputs, _ = symbol.infer_shape_partial()
     assert arguments == [()] * len(symbol.list_arguments()) and outputs == [()]
@@ -103,7 +103,7 @@ def test_products_of_batches_need_their_matrices(a):
 
 
 @pytest.mark.parametrize("make", [S.ones, S.zeros, S.random.uniform])
-def test_unknown_extents_of_arrays_made_of_nothing(make):
+def test_unknown_extents_of_creation_operators(make):
     made = make(shape=(2, -1)) + S.transpose(make(shape=(3, -1)))
     (result,) = made.bind(mx.cpu(), {}).forward()
     assert result.shape == (2, 3)
@@ -115,7 +115,7 @@ def test_unknown_extents_of_arrays_made_of_nothing(make):
         (alone + S.var("a")).infer_shape(a=(3, 5))
 
 
-def test_several_arrays_made_of_nothing():
+def test_creation_operator_with_two_outputs():
     """What has two outputs tells its shapes itself."""
     drawn = S._internal._sample_unique_zipfian(range_max=7, shape=(0, 7))
     with mx.np_shape():

@@ -116,7 +116,7 @@ def test_executors_equal_those_of_dense_arrays(grad_req):
         np.testing.assert_allclose(one, other, rtol=1e-5, err_msg=name)
 
 
-def test_what_is_dense_forms_few_subgraphs():
+def test_dense_parts_form_few_subgraphs():
     symbol = chain()
     cached = mx.nd.CachedOp(symbol)
     arrays = {**bound(symbol, "csr").arg_dict, **bound(symbol, "csr").aux_dict}

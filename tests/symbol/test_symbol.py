@@ -256,7 +256,7 @@ def test_copies_are_independent():
     assert fc.attr("num_hidden") == "10"
 
 
-def test_what_symbols_refuse():
+def test_unsupported_operations_of_symbols():
     a = S.var("a")
     for name in "asnumpy asscalar wait_to_read copy as_in_context detach backward".split():
         with pytest.raises(NotImplementedForSymbol, match=name):

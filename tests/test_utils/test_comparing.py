@@ -20,7 +20,7 @@ def test_equal_arrays():
     assert utils.same(ONE, ONE.copy()) and not utils.same(ONE, OTHER)
 
 
-def test_what_differs_is_told(capsys):
+def test_differences_are_reported(capsys):
     with pytest.raises(AssertionError) as error:
         utils.assert_almost_equal(mx.nd.array(ONE), mx.nd.array(OTHER), rtol=0.1, names=("x", "y"))
     text = str(error.value)

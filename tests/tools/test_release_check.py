@@ -74,7 +74,7 @@ def test_before_the_first_release_nothing_has_a_section_yet(tmp_path):
     assert "no section ## [1.2.3]" in release_check.problems(tmp_path, "v1.2.3")[0]
 
 
-def test_what_only_the_preparation_makes_is_told_and_is_not_wrong(tmp_path):
+def test_unprepared_items_are_reported_but_not_errors(tmp_path):
     tree(tmp_path, changes="## [Unreleased]\n\n### Added\n\n* It works.\n")
     unreleased = release_check.missing(tmp_path)
     assert len(unreleased) == 2 and "--prepare VERSION" in unreleased[0]
@@ -125,7 +125,7 @@ def kept(folder, release, numpy=1.0, day=None, **runs):
     (folder / f"{release}-{about['day']}.json").write_text(json.dumps(about | {"figures": entries}))
 
 
-def test_figures_that_became_slower_are_told(tmp_path):
+def test_slower_figures_are_reported(tmp_path):
     assert figures.slower(tmp_path) == [] and "none was compared" in figures.told(tmp_path)
     kept(
         tmp_path,
@@ -166,7 +166,7 @@ def test_noise_is_no_slowness(tmp_path, before, now, numpy):
     assert figures.slower(tmp_path) == []
 
 
-def test_a_quicker_machine_hides_nothing_and_asks_no_more(tmp_path):
+def test_faster_machine_hides_no_slowdown(tmp_path):
     kept(tmp_path, "1.0.0", lenet=(1.0,) * 5, gru=(1.0,) * 5)
     kept(tmp_path, "2.0.0", 0.5, lenet=(1.02,) * 5, gru=(1.1,) * 5)
     (line,) = figures.slower(tmp_path)
@@ -190,7 +190,7 @@ def test_rows_become_figures():
     assert figures.from_rows({"a + b": {"numpy": 1e-6}}, "calls") == {}
 
 
-def test_what_runs_have_kept_becomes_a_release(tmp_path):
+def test_recorded_runs_become_a_release(tmp_path):
     own = figures.History(tmp_path / "own", figures.KINDS["calls"])
     own.keep({"a + b": {"mxcy": 2e-7, "numpy": 4e-7}})
     own.keep({"a + b": {"mxcy": 1e-7, "numpy": 4e-7}})
@@ -227,7 +227,7 @@ def test_kept_figures_can_be_drawn():
         assert drawing.startswith("<svg") and "PyTorch" in drawing
 
 
-def test_yardsticks_are_not_drawn_beside_figures():
+def test_calibration_runs_are_not_plotted():
     beside = {"seconds": 1.0, "others": {drawings.YARDSTICK: 2.0}}
     others = {"seconds": 1.0, "others": {"PyTorch": 3.0}}
     assert drawings.bars({"figures": {"a + b": beside}}) == ""
@@ -294,7 +294,7 @@ def _ran(stepped, **options):
     return ran.read_text().split() if ran.exists() else [], failed
 
 
-def test_a_step_that_failed_ends_no_other_and_what_passed_is_not_repeated(stepped):
+def test_failed_step_stops_no_other_and_passed_ones_are_skipped(stepped):
     assert _ran(stepped) == (["lint", "docs", "fuzz"], 1)
     assert _ran(stepped) == (["docs"], 1)
     (stepped / "mended").touch()
@@ -303,7 +303,7 @@ def test_a_step_that_failed_ends_no_other_and_what_passed_is_not_repeated(steppe
     assert _ran(stepped, again=True) == (["lint", "docs", "fuzz"], 0)
 
 
-def test_what_passed_on_another_state_of_the_tree_is_repeated(stepped):
+def test_steps_are_repeated_when_the_tree_changed(stepped):
     (stepped / "mended").touch()
     assert _ran(stepped) == (["lint", "docs", "fuzz"], 0)
     (stepped / "tree" / "new.py").touch()

@@ -54,7 +54,7 @@ ROWS = (
     *(Variable(f"MXNET_ONEDNN_FUSE_{name}", flag, True, "C", "mxcy.graph.fused.ranges",
                f"0: in quantized symbols optimized for a backend, do not fuse {what}.",
                aliases=(f"MXNET_MKLDNN_FUSE_{name}",),
-               test="env/test_graphs.py::test_quantized_layers_take_in_what_follows")
+               test="env/test_graphs.py::test_quantized_layers_fuse_epilogues")
       for name, what in (
           ("REQUANTIZE", "requantization to a calibrated range into layers"),
           ("DEQUANTIZE", "dequantization into dense layers and products"),

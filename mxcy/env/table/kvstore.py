@@ -92,7 +92,7 @@ ROWS = (
     Variable("MXCY_JOB_FOLDER", path, None, "C", "mxcy.dist.job",
              "Folder where a job's processes on one machine keep a file while they are members: "
              "set by the launcher, which detects by it processes that ended without notice.",
-             test="dist/test_shutdown.py::test_a_bad_end"),
+             test="dist/test_shutdown.py::test_exit_with_an_error_code"),
     Variable("MXCY_DIST_BUCKET_BYTES", count(1), 4194304, "C", "mxcy.dist.job",
              "Distributed stores all-reduce keys together, in buckets of this "
              "many bytes; the first one has an eighth of that. Read when a store is created.",
@@ -145,7 +145,7 @@ ROWS = (
     Variable("PS_VERBOSE", integer(0), 0, "C", "mxcy.dist.job",
              "1: each process prints to standard error the processes it is connected to; 2: "
              "also each message and collective call.",
-             test="dist/test_message_log.py::test_a_program_that_tells_of_its_messages"),
+             test="dist/test_message_log.py::test_messages_of_a_program_are_logged"),
     Variable("PS_HEARTBEAT_INTERVAL", number(0), 0, "C", "mxcy.dist.job",
              "Seconds between heartbeats from each worker to the next one, if "
              "PS_HEARTBEAT_TIMEOUT is set; 0: a quarter of that.",

@@ -45,5 +45,5 @@ ROWS = (
              test="env/test_messages.py::test_storage_types_of_graphs"),
     Variable("MXNET_QUANTIZATION_VERBOSE", flag, False, "C", "mxcy.quantization.symbols",
              "Log the nodes that quantization changes.",
-             test="quantization/test_models.py::test_verbose_tells_which_nodes_are_quantized"),
+             test="quantization/test_models.py::test_verbose_prints_quantized_nodes"),
 )

@@ -25,7 +25,7 @@ def evaluated(symbol, **values):
 # --- by itself -----------------------------------------------------------------------------------
 
 
-def test_what_was_noted_is_a_symbol():
+def test_recorded_operators_become_a_symbol():
     x, w = mx.nd.array([[1.0, 2], [3, 4]]), mx.nd.array([[1.0, 0], [2, 1], [0, 3]])
     with deferred.context():
         assert deferred.is_deferred_compute() and not autograd.is_recording()
@@ -107,7 +107,7 @@ def record(y):
         record,
     ],
 )
-def test_what_is_no_operation_is_refused(look):
+def test_operations_without_an_operator_are_refused(look):
     x = mx.nd.array([0.0, 1, 2])
     with deferred.context():
         deferred.set_variable(x, mx.sym.var("x"))
@@ -191,7 +191,7 @@ def test_equal_graphs_are_one(arrays):
     assert len({id(traced) for traced in net._calls._by_signature._entries.values()}) == 1
 
 
-def test_blocks_that_look_at_values_stay_as_they_are(arrays, capsys, monkeypatch):
+def test_blocks_that_read_values_are_not_traced(arrays, capsys, monkeypatch):
     class Looks(gluon.HybridBlock):
         def forward(self, x):
             return x + 1 if float(mx.nd.sum(x)) > 0 else x - 1
@@ -271,7 +271,7 @@ def test_outputs_may_not_depend_on_inputs(arrays):
         assert net(mx.np.ones((count, 2))).tolist() == list(range(count))
 
 
-def test_copies_to_other_devices_are_noted():
+def test_copies_to_other_devices_are_recorded():
     x = mx.nd.arange(3)
     with deferred.context():
         deferred.set_variable(x, mx.sym.var("x"))
@@ -316,7 +316,7 @@ def test_casts_are_noted():
         lambda x: mx.nd.contrib.boolean_mask(x, x > 1),
     ],
 )
-def test_what_depends_on_values_is_noted(choose):
+def test_value_dependent_operators_are_recorded(choose):
     x = mx.np.array([0.0, 2.0, 3.0, 0.0])
     deferred.set_variable(x, mx.sym.var("x").as_np_ndarray())
     with deferred.context():

@@ -68,7 +68,7 @@ def test_named_arguments_and_namespaces():
     assert net(mx.nd.ones((4, 3))).shape == (4, 2)
 
 
-def test_shapes_that_nothing_decides():
+def test_undetermined_shapes():
     class Unused(Affine):
         def hybrid_forward(self, F, x, weight, bias):
             return x

@@ -165,7 +165,7 @@ class Peeks(gluon.HybridBlock):
         return x * 2 if x.sum().asscalar() > 0 else x * 3
 
 
-def test_what_looks_at_values_still_runs():
+def test_blocks_that_read_values_still_run():
     net = Peeks()
     net.hybridize()
     np.testing.assert_array_equal(net(mx.nd.ones((2,))).asnumpy(), 2)
@@ -254,7 +254,7 @@ class Shifted(gluon.HybridBlock):
         return mx.nd.relu(x * 2) + by
 
 
-def test_numbers_among_the_inputs_of_an_own_forward_make_no_graphs():
+def test_scalar_inputs_of_forward_prevent_graphs():
     net = Shifted()
     net.hybridize(inline_limit=0)
     for by in (1, True, 1.5, 2):

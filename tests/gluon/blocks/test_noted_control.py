@@ -197,7 +197,7 @@ def test_deferred_computation_notes_loops_with_their_values():
         lambda x: x if x.sum() > 0 else -x,
     ],
 )
-def test_what_has_no_graph_runs_and_cannot_be_exported(function):
+def test_blocks_without_a_graph_run_but_cannot_be_exported(function):
     block = Block(function)
     block.hybridize()
     x = np.array([1.0, 2.0])
@@ -297,7 +297,7 @@ def test_loops_and_their_gradients(function, nodes):
     assert {"_foreach", "_while_loop", "_cond"} & set(operators(block)) == nodes
 
 
-def test_loops_that_draw_make_no_step_in_vain():
+def test_loops_with_random_operators_take_no_extra_steps():
     function = double_until(60, 40, draws=True)
     block = Block(function)
     block.hybridize()
@@ -325,7 +325,7 @@ def test_files_with_foreach(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["foreach", "while_loop"])
-def test_arrays_that_get_out_of_a_function_leave_the_block_without_a_graph(name):
+def test_escaping_arrays_prevent_a_graph(name):
     def compute(x):
         seen = []
         if name == "foreach":
@@ -341,7 +341,7 @@ def test_arrays_that_get_out_of_a_function_leave_the_block_without_a_graph(name)
         assert block(x).tolist() == compute(x).tolist()
 
 
-def test_loops_of_symbols_make_the_steps_there_are():
+def test_symbolic_loops_run_the_actual_number_of_steps():
     npx.reset_np()
     steps = []
 

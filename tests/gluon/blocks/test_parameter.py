@@ -170,7 +170,7 @@ def test_constant():
 
 
 @pytest.mark.parametrize("init", ["mixed", "load"])
-def test_initializers_that_go_by_name(init):
+def test_initializers_chosen_by_name(init):
     if init == "mixed":
         init = mx.init.Mixed([".*bias", ".*"], [mx.init.Constant(7), mx.init.One()])
     else:
@@ -224,7 +224,7 @@ class _Dropped(gluon.Parameter):
 
 @pytest.mark.parametrize("early", [True, False])
 @pytest.mark.parametrize("hybrid", [True, False])
-def test_another_parameter_in_the_place_of_a_layers_own(early, hybrid):
+def test_replacing_a_layers_parameter(early, hybrid):
     dense = gluon.nn.Dense(3, in_units=4, use_bias=False, weight_initializer="ones")
     if not early:
         dense.initialize()

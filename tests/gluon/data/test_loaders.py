@@ -54,7 +54,7 @@ def test_batch_sampler_refuses_other_words():
         list(gdata.BatchSampler(gdata.SequentialSampler(7), 3, "drop"))
 
 
-def test_other_samplers():
+def test_samplers():
     assert list(gdata.SequentialSampler(3, start=4)) == [4, 5, 6]
     assert list(gdata.FilterSampler(lambda x: x % 3 == 0, NUMBERS)) == [0, 3, 6, 9]
     every = gdata.IntervalSampler(8, 3)

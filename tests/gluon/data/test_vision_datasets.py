@@ -76,7 +76,7 @@ def test_digits_are_fetched_once(mirror, monkeypatch, cls, train):
     assert image.dtype == np.float32 and label == -3
 
 
-def test_files_of_ones_own(mirror, tmp_path):
+def test_user_supplied_files(mirror, tmp_path):
     for name, content in (("images-idx3", DIGITS), ("labels-idx1", LABELS)):
         (tmp_path / f"train-{name}-ubyte").write_bytes(idx(content))
     with pytest.warns(UserWarning, match="is not the published file"):
@@ -86,7 +86,7 @@ def test_files_of_ones_own(mirror, tmp_path):
         assert images.shape == (3, 28, 28, 1) and labels.dtype == np.int32
 
 
-def test_what_is_missing_is_told(mirror, tmp_path):
+def test_missing_files_are_named(mirror, tmp_path):
     with pytest.raises(mx.MXNetError, match=r"train-images.*\(SHA-1 6c95f4b0.*MXNET_GLUON_REPO"):
         MNIST()
     with pytest.raises(mx.MXNetError, match="cifar-10-binary.tar.gz.*cannot be fetched"):

@@ -310,7 +310,7 @@ def test_processes_end_with_the_loader(leave_early):
     await_that(lambda: open_files() == before)
 
 
-def test_nothing_stays_behind_after_many_batches():
+def test_no_shared_memory_leaks_after_many_batches():
     images = Each(4000, lambda i: (np.full((8, 16, 16), i, "float32"), i))
     loader = gdata.DataLoader(images, 4, num_workers=4)
     before = open_files()

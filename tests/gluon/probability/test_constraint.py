@@ -160,7 +160,7 @@ def test_conversions_of_odds():
     np.testing.assert_allclose(back.asnumpy(), [0.25, 0.75], rtol=1e-6)
 
 
-def test_other_helpers():
+def test_constraint_helpers():
     assert utils.sample_n_shape_converter(None) is utils.sample_n_shape_converter(()) is None
     assert utils.sample_n_shape_converter(3) == utils.sample_n_shape_converter([3]) == (-2, 3)
     x = mx.np.ones((2, 3, 4))

@@ -74,7 +74,7 @@ def test_parameters_are_anything_array_like():
         mgp.Normal("far", 1.0)
 
 
-def test_one_of_two_parameters_is_given():
+def test_exactly_one_of_prob_and_logit_is_required():
     mgp = mx.gluon.probability
     for cls in (mgp.Bernoulli, mgp.Geometric, mgp.Binomial):
         with pytest.raises(ValueError, match=f"{cls.__name__}: exactly one of `prob`, `logit`"):
@@ -124,7 +124,7 @@ def test_checks_are_part_of_graphs():
             net(scale, value).asnumpy()
 
 
-def test_what_is_not_defined_is_told():
+def test_undefined_methods_raise():
     base = mx.gluon.probability.Distribution(event_dim=0, validate_args=True)
     for name in ("mean", "variance", "support", "arg_constraints"):
         with pytest.raises(NotImplementedError, match="Distribution does not define"):

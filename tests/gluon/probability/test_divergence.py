@@ -154,7 +154,7 @@ def test_of_vectors():
         mgp.kl_divergence(pairs[-1][0], mgp.Independent(mgp.Normal(a([0, 1]), 1.0), 2))
 
 
-def test_what_q_excludes_is_infinitely_far():
+def test_divergence_is_infinite_outside_the_support():
     kl, inf = mgp.kl_divergence, np.inf
     assert kl(mgp.Uniform(a(0, 1), 2.0), mgp.Uniform(0.5, 2.0)).tolist()[0] == inf
     assert kl(mgp.Pareto(2.0, a(0.5, 1.5)), mgp.Pareto(2.0, 1.0)).tolist()[0] == inf

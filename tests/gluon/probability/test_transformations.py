@@ -81,7 +81,7 @@ def test_vectors():
     assert both.event_dim == 1 and both.inv.event_dim == 1
 
 
-def test_what_has_no_slopes():
+def test_transformations_without_log_det_jacobian():
     absolute = mgp.AbsTransform()
     assert absolute(a(-1, 2)).tolist() == [1, 2] and absolute.inv(a(3)).tolist() == [3]
     assert not absolute.bijective
@@ -230,7 +230,7 @@ def test_maps_lead_into_constraints(table):
         )
 
 
-def test_tables_of_ones_own():
+def test_user_defined_domain_map():
     table = mgp.domain_map()
     with pytest.raises(NotImplementedError, match="Cannot transform Positive constraints"):
         table(constraint.Positive())

@@ -166,7 +166,7 @@ def test_bidirectional_cells_are_unrolled_only():
         rnn.ZoneoutCell(cell)
 
 
-def test_unroll_tells_of_wrong_lengths(data):
+def test_unroll_refuses_wrong_lengths(data):
     cell = rnn.RNNCell(2)
     with pytest.raises(ValueError, match="expected 9 steps"):
         cell.unroll(9, data, layout="TNC")
@@ -197,7 +197,7 @@ def test_convolutional_cells_refuse_even_kernels():
         rnn.Conv1DRNNCell((2, 5), 3, 3, 2)
 
 
-def test_what_cells_are_called():
+def test_names_of_cells():
     cell = mx.gluon.rnn.RNNCell(3, input_size=2, prefix="r_")
     assert repr(cell) == "RNNCell(2 -> 3, tanh)"
     residual = mx.gluon.rnn.ResidualCell(cell)
@@ -243,7 +243,7 @@ def test_layers_unfuse_into_cells_with_the_same_parameters(kind, both_ways, widt
     assert set(stack.collect_params().keys()) == set(layer.collect_params().keys())
 
 
-def test_what_cells_cannot_do_is_not_unfused():
+def test_layers_with_unsupported_options_are_not_unfused():
     with pytest.raises(AssertionError, match="projection"):
         rnn.LSTM(4, projection_size=2)._unfuse()
     with pytest.raises(AssertionError, match="bounds"):

@@ -141,7 +141,7 @@ def test_wrong_content_is_refused(published, monkeypatch):
     assert not list(published.root.iterdir())
 
 
-def test_missing_file_is_told(tmp_path, monkeypatch):
+def test_missing_file_raises(tmp_path, monkeypatch):
     monkeypatch.setenv("MXNET_GLUON_REPO", str(tmp_path / "nowhere"))
     expected = f"{re.escape(str(tmp_path))}.*alexnet-44335d1f.params.*44335d1f.*MXNET_GLUON_REPO"
     with pytest.raises(mx.MXNetError, match=expected):

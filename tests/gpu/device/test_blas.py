@@ -72,7 +72,7 @@ def test_dense_layers(no_bias):
     np.testing.assert_allclose(result, expected, rtol=1e-5, atol=1e-5)
 
 
-def test_sums_with_what_there_was():
+def test_accumulating_products():
     a, b, c = drawn(2, 5, 6), drawn(2, 6, 7), drawn(2, 5, 7)
     arrays = on_gpu(a, b, c)
     result = mx.nd.linalg_gemm(*arrays, alpha=0.5, beta=2).asnumpy()

@@ -94,7 +94,7 @@ def test_grad_leaves_those_of_variables():
     same(program)
 
 
-def test_what_reads_the_gradient_itself():
+def test_readers_of_a_gradient():
     """A gradient that is also an input of the block, or the head gradient."""
 
     def program(ctx):

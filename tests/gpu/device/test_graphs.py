@@ -105,7 +105,7 @@ def test_training(enabled):
             assert work["captured"] == work["taken"] == 0
 
 
-def test_what_is_written_meanwhile_is_seen(enabled):
+def test_writes_between_replays_are_seen(enabled):
     """A replay sees data copied and weights set since the capture."""
     net, x = dense(layers=4), mx.nd.array(given(2), ctx=GPU)
     other, host = dense(mx.cpu(), layers=4), mx.nd.array(given(2))
@@ -125,7 +125,7 @@ def test_other_addresses_and_shapes_have_graphs_of_their_own(enabled):
             np.testing.assert_allclose(net(x).asnumpy(), expected, rtol=1e-5, atol=1e-6)
 
 
-def test_two_places_in_turn(enabled):
+def test_two_addresses_in_turn(enabled):
     """The second run also captures the addresses of the first."""
     net, other = dense(), dense(mx.cpu())
     arrays = [mx.nd.array(given(seed), ctx=GPU) for seed in (1, 2)]

@@ -134,7 +134,7 @@ def test_other_sizes(size, align):
     check(lambda x: mx.nd.contrib.AdaptiveAvgPooling2D(x, output_size=size), x, most=1)
 
 
-def test_pixels_that_become_squares():
+def test_upsampling():
     x, y = RNG(0).standard_normal((2, 3, 4, 5)), RNG(1).standard_normal((2, 2, 8, 10))
     check(lambda x: mx.nd.UpSampling(x, scale=3, sample_type="nearest"), x, most=1)
     attrs = {"scale": 2, "sample_type": "nearest", "num_args": 2}

@@ -77,7 +77,7 @@ def test_truths():
     np.testing.assert_allclose(x.mean(0), [0, 0.25, 1], atol=0.04)
 
 
-def test_what_parameters_have_to_be():
+def test_invalid_parameters_raise():
     for ctx in (mx.cpu(), GPU):
         with mx.Context(ctx), pytest.raises(ValueError, match="scale >= 0 is required"):
             mx.np.random.normal(0, mx.np.array([1.0, -1.0])).asnumpy()

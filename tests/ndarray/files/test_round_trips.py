@@ -50,7 +50,7 @@ def test_round_trip_without_array(format):
 
 
 @pytest.mark.parametrize("format", [None, "npz"])
-def test_round_trip_of_nothing(format):
+def test_round_trip_of_no_arrays(format):
     assert round_trip([], None, format) == ([], None)
 
 
@@ -90,7 +90,7 @@ def test_v1x_takes_zero_size_but_no_scalar():
         ([Block(np.zeros(2, np.complex64))], None, "complex64"),
     ],
 )
-def test_what_formats_cannot_hold(blocks, format, message):
+def test_arrays_that_formats_cannot_hold(blocks, format, message):
     with pytest.raises(MXNetError, match=message):
         serialization.dumps(blocks, format=format)
 

@@ -54,7 +54,7 @@ def test_scalar():
     assert block.data[()] == 5
 
 
-def test_what_the_original_tolerates():
+def test_deviations_that_mxnet_tolerates():
     body = pack("Iiiq3i", V2, 0, 1, 2, 1, 0, 0) + VALUES
     content = pack("3Q", 0x112, 7, 1) + body + pack("Q", 0) + b"more"
     (block,), _ = serialization.loads(content)

@@ -55,7 +55,7 @@ def test_parts_are_copies():
             setattr(x, name, nd.zeros(3))
 
 
-def test_what_sparse_arrays_are_not():
+def test_unsupported_methods_of_sparse_arrays():
     x = csr()
     for refused in (lambda: x.size, x.asscalar):
         with pytest.raises(NotImplementedError):

@@ -36,7 +36,7 @@ def test_rows_of_an_array_that_stores_nothing():
     assert mx.nd.dot(x, mx.nd.ones((3, 2)), transpose_a=True).indices.shape == (0,)
 
 
-def test_gradients_of_nothing():
+def test_gradients_of_empty_arrays():
     w = mx.nd.ones((4, 2))
     w.attach_grad(stype="row_sparse")
     with mx.autograd.record():

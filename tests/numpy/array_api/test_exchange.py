@@ -49,7 +49,7 @@ def test_dlpack_without_a_copy():
         np.from_dlpack(values.T, copy=False)
 
 
-def test_asarray_copies_as_told():
+def test_asarray_follows_copy():
     array = np.ones(2)
     assert np.asarray(array, copy=False) is np.asarray(array) is array
     assert np.asarray(array, copy=True) is not array

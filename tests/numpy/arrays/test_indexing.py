@@ -98,7 +98,7 @@ def test_elements_have_no_dimensions():
     assert point.item() == 4
 
 
-def test_what_lies_side_by_side_is_shared():
+def test_contiguous_slices_are_views():
     array = np.arange(24).reshape(2, 3, 4)
     for key in (0, slice(1, None), (1, slice(1, None)), (0, 1, slice(1, 3)), None, Ellipsis):
         part = array[key]

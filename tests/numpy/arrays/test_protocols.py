@@ -52,7 +52,7 @@ def test_gradients_flow_through_functions_of_numpy():
     assert array.grad.tolist() == [2, 8]
 
 
-def test_what_numpy_computes():
+def test_functions_that_fall_back_to_numpy():
     line = np.polyfit(np.array([0.0, 1, 2]), np.array([1.0, 3, 5]), 1)
     onp.testing.assert_allclose(line.asnumpy(), [2, 1], atol=1e-6)
     assert type(line) is np.ndarray
@@ -64,7 +64,7 @@ def test_what_numpy_computes():
         np.roots(np.array([1.0, -1]))
 
 
-def test_each_fallback_is_told_once(caplog):
+def test_each_fallback_warns_once(caplog):
     with caplog.at_level(logging.WARNING):
         onp.nextafter.outer(np.ones(1), np.ones(1))
         onp.nextafter.outer(np.ones(1), np.ones(1))

@@ -134,7 +134,7 @@ def test_broadcasting(name, shapes):
 @pytest.mark.parametrize("name", BINARY)
 @pytest.mark.parametrize("dtype", ["int32", "float32"])
 @pytest.mark.parametrize("number", [3, 2.5])
-def test_a_number_beside_an_array(name, dtype, number):
+def test_scalar_and_array_operands(name, dtype, number):
     array = abs(values(dtype)) + onp.dtype(dtype).type(1)
     for order in (1, -1):
         expected = by_numpy(BINARY[name], *(array, number)[::order])
@@ -301,7 +301,7 @@ def test_numbers_alone_are_numpys():
     assert type(np.exp(2.0)) is onp.float64 and np.add(2, 3) == 5
 
 
-def test_other_operands():
+def test_operands_of_other_types():
     array = np.array([1.0, 2])
     assert (array + [1, 2]).tolist() == [2, 4]
     assert (onp.array([1.0, 2]) * array).tolist() == [1, 4]

@@ -78,7 +78,7 @@ def test_norms_of_floats_neither_overflow_nor_vanish(n, scale):
 
 
 @pytest.mark.parametrize("wrong", [onp.nan, onp.inf])
-def test_norms_of_what_is_not_finite(wrong):
+def test_norms_of_nonfinite_values(wrong):
     x = made(3000)
     x[2500] = wrong
     onp.testing.assert_equal(np.linalg.norm(np.array(x)).item(), wrong)

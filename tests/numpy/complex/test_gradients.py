@@ -135,7 +135,7 @@ def test_transforms_over_axes():
     check(np.fft.fftshift, Z)
 
 
-def test_what_has_no_gradient_for_them():
+def test_functions_without_complex_gradients():
     array = np.array(Z[:, :3])
     for function in (
         lambda z: np.linalg.svd(z).S,

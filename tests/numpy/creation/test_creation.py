@@ -93,7 +93,7 @@ def test_places():
         assert np.ones(2).context == mx.cpu(1)
 
 
-def test_what_is_refused():
+def test_invalid_arguments():
     for wrong in (["a"], object(), [[1], [1, 2]]):
         with pytest.raises(TypeError):
             np.array(wrong)
@@ -188,7 +188,7 @@ def test_genfromtxt(tmp_path):
             np.genfromtxt(lines, dtype=None, encoding="utf-8")
 
 
-def test_types_of_what_fills_an_array():
+def test_dtype_of_fill_values():
     assert np.full((2, 3), 7).dtype == onp.int64 and np.full(2, 2.5).dtype == onp.float32
     assert np.full(2, True).dtype == onp.bool_ and np.full((), -3).item() == -3
     assert np.full(2, 3, dtype=bool).tolist() == [True, True]

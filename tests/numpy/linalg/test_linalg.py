@@ -218,7 +218,7 @@ def test_norms_of_zeros():
         lambda: linalg.svd(np.array([[onp.nan]]))[0],
     ],
 )
-def test_what_has_no_result(call):
+def test_invalid_matrices_raise(call):
     with pytest.raises(mx.MXNetError):
         call().wait_to_read()
 
@@ -300,7 +300,7 @@ def test_tensorsolve_of_one_element():
         lambda a: linalg.norm(a, "nuc"),
     ],
 )
-def test_singular_values_of_what_is_not_finite(function, value):
+def test_singular_values_of_nonfinite_matrices(function, value):
     matrix = onp.eye(3, dtype="float32")
     matrix[0, 0] = value  # LAPACK may never end with it
     with pytest.raises(mx.MXNetError, match="finite"):
@@ -309,7 +309,7 @@ def test_singular_values_of_what_is_not_finite(function, value):
 
 
 @pytest.mark.parametrize("shape, axes", [((), (0,)), ((2, 3, 6), (3,)), ((2, 3, 6), (1, 1))])
-def test_tensorsolve_refuses_axes_that_are_not_there_or_there_twice(shape, axes):
+def test_tensorsolve_refuses_missing_or_repeated_axes(shape, axes):
     with pytest.raises(mx.MXNetError, match="a_axes"):
         np.linalg.tensorsolve(np.ones(shape), np.ones(shape[:2]), axes)
 

@@ -19,7 +19,7 @@ def test_rounding(name, decimals):
     assert round(np.array(2.5)).item() == 2
 
 
-def test_numbers_in_place_of_others():
+def test_nan_to_num():
     values = onp.array([onp.nan, onp.inf, -onp.inf, 2.0], "float32")
     for keywords in ({}, {"nan": 1.0, "posinf": 5.0, "neginf": -5.0}):
         actual = np.nan_to_num(np.array(values), **keywords)
@@ -129,7 +129,7 @@ def test_keywords_of_logic():
 
 
 @pytest.mark.parametrize("shape", [(4,), (2, 2), ()])
-def test_numbers_in_place_of_others_where_they_were(shape):
+def test_nan_to_num_in_place(shape):
     values = onp.resize(onp.array([onp.nan, onp.inf, -onp.inf, 2.0], "float16"), shape)
     array = np.array(values, dtype="float16")
     assert np.nan_to_num(array, copy=False, posinf=9.0) is array

@@ -111,12 +111,12 @@ def test_nothing_is_chosen(call, shapes):
         ("unravel_index([0], (2, 3), 'K')", ValueError),
     ],
 )
-def test_what_is_refused(call, error):
+def test_invalid_arguments(call, error):
     with pytest.raises(error):
         eval(f"np.{call}", {"np": np, "x": np.ones((2, 3))})
 
 
-def test_places_in_arrays_that_are_none_are_passed_over_as_in_mxnet():
+def test_delete_skips_indices_out_of_bounds_as_in_mxnet():
     x = np.arange(6).reshape(2, 3)
     places = np.array([1, 3, -1], "int64")
     assert np.delete(x, places, axis=1).tolist() == [[0, 2], [3, 5]]

@@ -26,7 +26,7 @@ np = mx.np
         "put_along_axis(a, i.ravel(), 9, None)",
     ],
 )
-def test_what_is_written(text):
+def test_elements_that_are_written(text):
     sources = {
         "a": onp.arange(12, dtype="float32").reshape(3, 4),
         "i": onp.array([[0], [3], [-2]]),
@@ -51,7 +51,7 @@ def test_what_is_written(text):
         ("copyto(a, [1.0, 2.0])", ValueError),
     ],
 )
-def test_what_is_refused(text, error):
+def test_invalid_arguments(text, error):
     with pytest.raises((error, mx.MXNetError)):
         eval(f"np.{text}", {"np": np, "a": np.ones(4)})
 

@@ -23,7 +23,7 @@ def test_places_in_sorted_arrays(dtype, length):
         onp.testing.assert_array_equal(places.asnumpy(), onp.searchsorted(ordered, keys, side))
 
 
-def test_numbers_that_are_none_are_the_largest():
+def test_nan_is_the_largest():
     ordered, ours = _pair([-onp.inf, -0.0, 0.0, 2.0, onp.inf, onp.nan, onp.nan])
     keys, our_keys = _pair([onp.nan, onp.inf, -onp.inf, -0.0, 1.0, 3.0])
     for side in ("left", "right"):

@@ -92,7 +92,7 @@ def test_searching(side):
 
 @pytest.mark.parametrize("dtype", TYPES)
 @pytest.mark.parametrize("shape", [(4, 5), (0, 3), (3,), (2, 2, 2)])
-def test_what_is_not_zero(dtype, shape):
+def test_nonzero_and_where(dtype, shape):
     given = values(dtype, shape)
     array = np.array(given, dtype)
     for actual, expected in zip(np.nonzero(array), onp.nonzero(given), strict=True):
@@ -139,7 +139,7 @@ def test_gradients_of_where():
     assert x.grad.tolist() == [3, 3, 3] and y.grad.tolist() == [[0], [12]]
 
 
-def test_what_numpy_takes_of_single_elements():
+def test_functions_of_0d_arrays():
     x = np.array(3.0)
     assert np.squeeze(x, -1).shape == () and np.squeeze(x, (0,)).item() == 3
     assert np.argmin(x, axis=0).item() == 0 and x.argmax(axis=-1).item() == 0

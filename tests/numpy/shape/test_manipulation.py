@@ -130,7 +130,7 @@ def test_unstack():
         ("repeat(x, -1)", mx.MXNetError),
     ],
 )
-def test_what_is_refused(call, error):
+def test_invalid_arguments(call, error):
     x = np.ones((2, 3))
     with pytest.raises(error):
         eval(f"np.{call}", {"np": np, "x": x})

@@ -62,7 +62,7 @@ def test_values(call, shapes):
         ("pad(x[:0], 1, mode='edge')", mx.MXNetError),
     ],
 )
-def test_what_is_refused(call, error):
+def test_invalid_arguments(call, error):
     with pytest.raises(error):
         eval(f"np.{call}", {"np": np, "x": np.ones((2, 3))})
 
@@ -121,7 +121,7 @@ def test_extremes_have_no_gradient():
         y.backward()
 
 
-def test_nothing_to_pad():
+def test_padding_of_0d_arrays():
     assert np.pad(np.array(3.0), 1).item() == 3
 
 

@@ -36,7 +36,7 @@ def test_variances(name, axis, keepdims):
     check_gradient(lambda x: ours(x, axis, correction=1, keepdims=keepdims), VALUES)
 
 
-def test_variances_of_integers_and_of_nothing():
+def test_variances_of_integers_and_empty_arrays():
     assert np.var(np.array([1, 2, 4], "int32")).dtype == "float32"
     close(np.var(np.array([1, 2, 4], "int32")), onp.float32(14 / 9))
     assert onp.isnan(np.std(np.ones((2, 0))).item()) and onp.isnan(
@@ -260,7 +260,7 @@ def test_slopes_of_sums_in_other_types(own, asked):
 @pytest.mark.parametrize("axis", [0, -1, (0,), (-1,), ()])
 @pytest.mark.parametrize("keepdims", [False, True])
 @pytest.mark.parametrize("name", "sum prod max min mean std var any all".split())
-def test_reductions_of_what_has_no_dimensions(name, keepdims, axis):
+def test_reductions_of_0d_arrays(name, keepdims, axis):
     array = np.array(2.0)
     array.attach_grad()
     with autograd.record():

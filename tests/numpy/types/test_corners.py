@@ -39,7 +39,7 @@ def test_real_functions_of_arrays_and_numbers(name, dtype):
     agree(name, array, onp.array([1, 2, 0], "uint16"))
 
 
-def test_steps_beside_what_is_not_finite():
+def test_heaviside_of_nonfinite_values():
     steps = onp.array([-1, 0, 2, onp.nan])
     agree("heaviside", steps, onp.array([[onp.inf], [onp.nan]]))
 
@@ -62,7 +62,7 @@ def test_masks_over_no_elements(shape, mask):
 
 @pytest.mark.parametrize("dtype", ["bool", "int8", "uint16", "uint32", "int64", "float32"])
 @pytest.mark.parametrize("name", ["max", "min"])
-def test_extremes_of_nothing_with_a_first_value(name, dtype):
+def test_extremes_of_empty_arrays_with_initial(name, dtype):
     agree(name, onp.zeros((0, 3), dtype), axis=0, initial=1)
     agree(name, onp.zeros((0, 3), dtype), keepdims=True, initial=1)
 
@@ -75,7 +75,7 @@ def test_spreads_of_too_few_elements(name):
         agree(name, values, axis=0, ddof=1, where=mask)
 
 
-def test_what_has_no_order_says_so():
+def test_unordered_dtypes_raise():
     for shape in ((0,), (3,)):
         numbers = np.ones(shape, dtype="complex64")
         for refused in (np.sort, np.argsort, lambda x: np.max(x, initial=1)):
@@ -83,7 +83,7 @@ def test_what_has_no_order_says_so():
                 refused(numbers)
 
 
-def test_parts_of_nothing_are_in_place():
+def test_partition_of_empty_arrays():
     assert np.partition(np.zeros((3, 0)), 1).shape == (3, 0)
 
 

@@ -13,7 +13,7 @@ TOLERANCE = 3e-6
 @pytest.mark.parametrize("blocks", [(1, 1), (2, 3), (5, 4), (3, 64)])
 @pytest.mark.parametrize("stride", [1, 2])
 @pytest.mark.parametrize("source", [(1, 1), (7, 7), (15, 11)])
-def test_one_by_one(source, stride, blocks, threads):
+def test_pointwise_convolutions(source, stride, blocks, threads):
     problem = Problem(
         3,
         blocks[0] * BLOCK,
@@ -81,7 +81,7 @@ def test_margins_wider_than_the_image():
 
 
 @pytest.mark.parametrize("act", list(ACTIVATIONS))
-def test_what_follows(act):
+def test_epilogues(act):
     problem = Problem(2, BLOCK, 3 * BLOCK, (9, 9), kernel=(1, 1), pad=(0, 0), other=True, act=act)
     assert problem.error(problem.run("conv_blocked", in_place=True)) < TOLERANCE
 
@@ -93,7 +93,7 @@ def test_what_follows(act):
     ("source", "kernel", "stride"),
     [((9, 7), 1, 1), ((90, 90), 1, 1), ((9, 8), 1, 2), ((9, 8), 3, 1)],
 )
-def test_what_comes_before(source, kernel, stride, before, bias, other, threads):
+def test_prologues(source, kernel, stride, before, bias, other, threads):
     problem = Problem(
         2,
         3 * BLOCK,
@@ -114,7 +114,7 @@ def test_without_bias():
     assert problem.error(problem.run("conv_blocked")) < TOLERANCE
 
 
-def test_a_team_that_grew_since_the_workspace_was_made():
+def test_team_larger_than_the_workspace():
     problem = Problem(2, 2 * BLOCK, 3 * BLOCK, (20, 20))
     before = library().mx_threads()
     library().mx_set_threads(1)

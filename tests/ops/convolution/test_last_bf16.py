@@ -101,7 +101,7 @@ def test_filters_of_single_channels(channels, source, window, threads):
 
 @pytest.mark.parametrize("act", list(ACTIVATIONS))
 @pytest.mark.parametrize("other", [False, True])
-def test_what_follows(act, other):
+def test_epilogues(act, other):
     for problem in (
         Last(2, 16, 72, (9, 9), other=other, act=act),
         channelwise(1, 48, (6, 7), other=other, act=act),

@@ -104,7 +104,7 @@ def test_activations(act, tile):
 
 
 @pytest.mark.parametrize("block", [0, BLOCK])
-def test_sum_starts_from_the_other(block):
+def test_sum_starts_from_the_second_input(block):
     data, weight, other = random(2, 16, 5, 4), random(16, 16, 4, 4), random(2, 16, 10, 8, seed=5)
     attrs = {**UP, "num_filter": 16, "act": "relu", "with_sum": True}
     want = INTERNAL._sg_onednn_deconv(data, weight, other, **attrs).asnumpy()

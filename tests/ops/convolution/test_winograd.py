@@ -71,7 +71,7 @@ def test_deep_sums_stay_accurate(kernel):
     assert problem.error(problem.run("conv_winograd")) < limit
 
 
-def test_a_team_that_grew_since_the_workspace_was_made():
+def test_team_larger_than_the_workspace():
     problem = Problem(2, 2 * BLOCK, 3 * BLOCK, (20, 20))
     before = library().mx_threads()
     library().mx_set_threads(1)
@@ -88,7 +88,7 @@ def test_no_images():
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("act", list(ACTIVATIONS))
 @pytest.mark.parametrize("other", [False, True])
-def test_what_follows(act, other, threads):
+def test_epilogues(act, other, threads):
     problem = Problem(2, BLOCK, 3 * BLOCK, (9, 9), other=other, act=act)
     problem.weight *= 0.1  # exp and square stay in range
     assert problem.error(problem.run("conv_winograd", threads)) < TOLERANCE
@@ -123,7 +123,7 @@ def test_nan_stays_in_its_tiles():
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
-def test_turned_weights_give_the_gradient_of_the_data(kernel):
+def test_rotated_weights_give_the_gradient_of_the_data(kernel):
     common = dict(kernel=kernel, bias=False)
     forward = Problem(2, 2 * BLOCK, 3 * BLOCK, (9, 11), pad=(0, 0), **common)
     around = tuple(k - 1 for k in kernel)
@@ -209,7 +209,7 @@ def test_many_images_go_in_slices():
         np.testing.assert_array_equal(whole[image].asnumpy(), one[0].asnumpy())
 
 
-def test_eager_calls_choose_it_where_it_pays(run_python):
+def test_eager_calls_choose_winograd_where_faster(run_python):
     told = run_python(
         """
 import mxcy as mx

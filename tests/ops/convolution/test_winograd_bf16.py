@@ -43,7 +43,7 @@ def test_deep_sums_are_of_float32():
 
 @pytest.mark.parametrize("act", list(ACTIVATIONS))
 @pytest.mark.parametrize("other", [False, True])
-def test_what_follows(act, other):
+def test_epilogues(act, other):
     problem = Narrow(NAME, 2, BLOCK, 3 * BLOCK, (9, 9), other=other, act=act)
     problem.weight *= 0.1  # exp and square stay in range
     assert problem.error(problem.run()) < TOLERANCE

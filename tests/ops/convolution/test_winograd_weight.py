@@ -60,7 +60,7 @@ def test_sums_over_many_tiles(batch):
     assert error(*gradient(*draw(batch, 16, 16, (30, 41)), 2)) < TOLERANCE
 
 
-def test_images_that_go_in_slices():
+def test_images_in_slices():
     """Their gradient is the sum of the images' gradients."""
     data, grad, *rest = draw(33, 16, 16, (128, 128))
     kernel, attrs = REGISTRY["_conv_weight"], dict(kernel=(3, 3), pad=(1, 1), num_filter=16)
@@ -116,7 +116,7 @@ def test_refusals(changes, reason):
         (dict(kernel=(1, 1), pad=(0, 0)), False),
     ],
 )
-def test_training_takes_it_where_it_can(about, wins, monkeypatch, capsys):
+def test_training_uses_winograd_where_supported(about, wins, monkeypatch, capsys):
     monkeypatch.setenv("MXCY_VERBOSE", "dispatch")
     attrs = {"kernel": (3, 3), "pad": (1, 1), "num_filter": 32, "no_bias": True, **about}
     data = mx.nd.random.normal(shape=(2, 32, 10, 11))

@@ -25,7 +25,7 @@ def test_there_and_back(spatial, block):
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float16", "int32", "int8"])
-def test_there_and_back_in_other_types(dtype):
+def test_blocking_round_trip_by_dtype(dtype):
     plain = mx.nd.array(np.arange(2 * 16 * 9 * 10).reshape(2, 16, 9, 10) % 101, dtype=dtype)
     blocked = INTERNAL._to_blocked(plain, block=8)
     assert blocked.dtype == np.dtype(dtype)

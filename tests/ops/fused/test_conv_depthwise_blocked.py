@@ -31,7 +31,7 @@ def test_sizes(source, pad):
 
 @pytest.mark.parametrize("act", ACTIVATIONS)
 @pytest.mark.parametrize("in_place", [False, True])
-def test_what_follows(act, in_place):
+def test_epilogues(act, in_place):
     problem = depthwise(1, 2 * BLOCK, (9, 10), other=True, act=act)
     assert problem.error(problem.run(KERNEL, in_place=in_place)) < 2e-6
 

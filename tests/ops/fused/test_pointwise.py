@@ -154,7 +154,7 @@ def test_names_have_different_codes():
     assert len(codes) == len(names)
 
 
-def test_what_is_not_fusible():
+def test_operators_that_are_not_fusible():
     f32, f16 = dtypes.code_of("float32"), dtypes.code_of("float16")
     add, softmax = find("broadcast_add"), find("softmax")
     plain = [Spec((2, 3), f32)] * 2
@@ -188,7 +188,7 @@ def test_repeats():
         ("not_an_operator 0; -> 1", "not_an_operator"),
     ],
 )
-def test_programs_that_cannot_be_read(program, message):
+def test_unreadable_programs(program, message):
     with pytest.raises(mx.base.MXNetError, match=message):
         INTERNAL._fused_pointwise(mx.nd.zeros((2,)), program=program, num_args=1)
 

@@ -29,7 +29,7 @@ def picture(dtype="float32", channels=3):
 
 @pytest.mark.parametrize("name", FIXED)
 @pytest.mark.parametrize(("dtype", "channels"), [("float32", 3), ("float32", 1), ("uint8", 3)])
-def test_kernels_do_what_references_say_where_nothing_is_left_to_chance(name, dtype, channels):
+def test_kernels_match_references_without_randomness(name, dtype, channels):
     record = REGISTRY[f"_image_{name}"]
     x = picture(dtype, channels)
     (want,), ran = front.execute(record, (x,), FIXED[name], kernel="ref")

@@ -132,7 +132,7 @@ def test_plans_and_files(name, tmp_path):
         assert all(np.abs(part).max() > 0 for part in values)
 
 
-def test_mask_targets_are_what_regions_see():
+def test_mask_targets_crop_to_regions():
     """MXNet has the operator on GPUs only: compare with its documentation and with ROIAlign."""
     masks = nd.array(np.random.RandomState(0).randint(0, 2, (1, 2, 8, 8)))
     rois = nd.array([[[0, 0, 4, 4], [2, 1, 7, 6]]])

@@ -33,7 +33,7 @@ def test_takes_along_any_dimension(axis):
 
 
 @pytest.mark.parametrize("last", [49, 50, -1])
-def test_brings_one_of_many_indices_into_bounds(last):
+def test_single_bad_index_among_many_is_clipped(last):
     table, rows = numbers(50), RNG.integers(0, 50, (5000,))
     rows[-1] = last
     for mode in ("clip", "wrap"):
@@ -148,6 +148,6 @@ def test_masks_rows_by_value():
         np.testing.assert_array_equal(data.grad.asnumpy(), np.array([mask] * 2).T)
 
 
-def test_nothing_to_take_from():
+def test_take_from_an_empty_dimension():
     with pytest.raises(mx.base.MXNetError, match="dimension of size 0"):
         nd.take(nd.slice(nd.ones((2, 3)), begin=(2,), end=(1,)), nd.array([0])).asnumpy()

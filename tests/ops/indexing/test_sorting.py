@@ -107,7 +107,7 @@ def test_lines_beyond_caches(dtype):
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("lanes", [8, 16])
-def test_samples_that_mislead(dtype, lanes):
+def test_inputs_with_misleading_samples(dtype, lanes):
     check(bad_for_samples(20_000, lanes, dtype))
 
 
@@ -122,7 +122,7 @@ def test_both_zeros_stay(dtype):
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("shape", [(3, 2000), (2000, 3), (2, 1500, 2), (40, 70)])
-def test_lines_beside_each_other(dtype, shape):
+def test_interleaved_lines(dtype, shape):
     elements = line("special", dtype, int(np.prod(shape))).reshape(shape)
     given = nd.array(elements, dtype=dtype)
     for axis in range(len(shape)):

@@ -48,14 +48,14 @@ def gradient(function, data, head=None):
     return data.grad.asnumpy()
 
 
-def test_softmax_output_ignores_what_comes_from_above():
+def test_softmax_output_ignores_head_gradients():
     label = mx.nd.array([1, 2])
     plain = gradient(lambda x: mx.nd.SoftmaxOutput(x, label), X.copy())
     above = gradient(lambda x: mx.nd.SoftmaxOutput(x, label) * 5 + 1, X.copy())
     np.testing.assert_array_equal(plain, above)
 
 
-def test_softmax_output_multiplies_by_what_comes_from_above_when_asked():
+def test_softmax_output_multiplies_by_head_gradients_with_out_grad():
     label, head = mx.nd.array([1, 2]), mx.nd.array([[1, 2, 3], [4, 5, 6]])
     plain = gradient(lambda x: mx.nd.SoftmaxOutput(x, label), X.copy())
     actual = gradient(lambda x: mx.nd.SoftmaxOutput(x, label, out_grad=True), X.copy(), head)

@@ -103,7 +103,7 @@ def test_nan_survives_clipping():
 
 
 @pytest.mark.parametrize("name", ["multi_sgd_update", "_multi_lamb_update"])
-def test_rates_that_change_prepare_nothing_again(name, capsys, monkeypatch):
+def test_changing_rates_keep_the_prepared_call(name, capsys, monkeypatch):
     """New values in tuples reach the kernel, or the reference, of a prepared call."""
     monkeypatch.setenv("MXCY_VERBOSE", "dispatch")
     update = getattr(mx.nd._internal if name.startswith("_") else mx.nd, name)

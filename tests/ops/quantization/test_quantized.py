@@ -19,7 +19,7 @@ def _pair(low, high):
 
 
 @pytest.mark.parametrize("kind, levels", [("int8", 127), ("uint8", 255)])
-def test_what_is_quantized_comes_back_within_a_step(kind, levels):
+def test_quantize_dequantize_error_is_below_a_step(kind, levels):
     rng = np.random.default_rng(0)
     for scale in (1e-20, 1e-3, 1, 1e4, 1e30):
         data = rng.normal(size=(7, 33)).astype("float32") * np.float32(scale)
@@ -28,7 +28,7 @@ def test_what_is_quantized_comes_back_within_a_step(kind, levels):
         assert abs(back - data).max() <= abs(data).max() / levels
 
 
-def test_nothing_but_zeros_stays_zero():
+def test_all_zeros_stay_zero():
     for kind in ("int8", "uint8"):
         numbers, low, high = contrib.quantize_v2(mx.nd.zeros((2, 3)), out_type=kind)
         assert not numbers.asnumpy().any()
@@ -70,7 +70,7 @@ def test_unsigned_sums_mix_with_signed_ones():
     np.testing.assert_allclose(actual, want, rtol=1e-5)
 
 
-def test_batch_norm_finds_its_range_itself():
+def test_batch_norm_computes_its_own_range():
     rng = np.random.default_rng(2)
     data = rng.normal(size=(2, 3, 5)).astype("float32")
     parts = [_nd(rng.uniform(0.5, 2, 3)) for _ in range(4)]
@@ -93,7 +93,7 @@ def test_asymmetric_numbers_feed_recurrent_layers():
         np.testing.assert_allclose(got.asnumpy(), expected.asnumpy(), atol=0.01)
 
 
-def test_numbers_of_eight_bits_keep_their_type():
+def test_int8_values_keep_their_dtype():
     data = _nd([1, 200], "uint8")
     numbers, low, high = contrib.quantize_v2(data, out_type="int8")
     assert numbers.dtype == np.uint8 and numbers.asnumpy().tolist() == [1, 200]

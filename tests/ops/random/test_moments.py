@@ -71,7 +71,7 @@ def test_references_make_the_kernels_shapes_and_dtypes():
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "bfloat16"])
 @pytest.mark.parametrize("axes", [(), (1,)])
-def test_dropping_everything_leaves_no_number(dtype, axes):
+def test_dropout_rate_of_one_gives_no_finite_value(dtype, axes):
     """In MXNet the result is 0 times the infinite scale."""
     x = mx.nd.ones((3, 4)).astype(dtype)
     assert (mx.nd.Dropout(x, p=1, axes=axes) == x).asnumpy().all()

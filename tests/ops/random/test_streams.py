@@ -21,7 +21,7 @@ for name in ("uniform", "normal", "gamma"):
     assert one == run_python(code, OMP_NUM_THREADS="2", MXNET_ENABLE_CYTHON="0")
 
 
-def test_copies_of_the_streams_are_taken_in_turn(run_python):
+def test_stream_copies_are_used_in_turn(run_python):
     code = """
 import mxcy as mx
 mx.random.seed(3)

@@ -85,7 +85,7 @@ def test_taken_in_prediction(mode):
         np.testing.assert_allclose(actual.asnumpy(), expected, atol=5e-6)
 
 
-def test_left_alone_in_training_and_where_slower():
+def test_onednn_is_not_used_in_training_and_where_slower():
     attrs, ins = problem("lstm", 1, 1)
     arrays = tuple(mx.nd.array(x) for x in ins)
     outs, ran = front.execute(find("RNN"), arrays, attrs, train=True)

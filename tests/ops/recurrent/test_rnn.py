@@ -98,7 +98,7 @@ def test_dropout_between_layers_in_training_only():
     assert not np.array_equal(first, plain)
 
 
-def test_the_gradient_drops_what_was_dropped():
+def test_gradient_uses_the_dropout_mask_of_the_forward_pass():
     net = Net("rnn_tanh", 2, p=0.9)
     net.parameters.attach_grad()
     seen = []

@@ -12,7 +12,7 @@ FINE = mx.nd.array(np.linspace(-1e30, 1e30, 1001))
 @pytest.mark.parametrize("dtype", ("float16", "float32", "float64", "bfloat16"))
 @pytest.mark.parametrize("bad", (np.inf, -np.inf, np.nan))
 @pytest.mark.parametrize("place", (0, 500, 1000))
-def test_one_bad_element_is_found(dtype, bad, place):
+def test_single_nonfinite_element_is_found(dtype, bad, place):
     values = np.linspace(-1, 1, 1001).astype("float32")
     assert mx.nd.all_finite(mx.nd.array(values).astype(dtype)).asscalar() == 1
     values[place] = bad
