@@ -4,24 +4,24 @@ The methods receive separate arrays over the same memory, so that operators call
 for the enclosing operation, which ends after them.
 """
 
-import os
 import traceback
+from pathlib import Path
 
-import mxcy
 from mxcy._base.errors import TracedValueError, caller
 from mxcy._library import front
 from mxcy.base import MXNetError
+from mxcy.context import current_context
 from mxcy.custom.described import NAME
 from mxcy.custom.objects import Objects, living
 from mxcy.custom.threads import Threads
 from mxcy.gpu import views
 from mxcy.graph.node import SymbolNode
 from mxcy.ops.core.infer import Spec
-from mxcy.ops.core.record import Op
+from mxcy.ops.core.record import Op, find
 
 __all__ = ["Backward", "Forward"]
 
-_OURS = os.path.dirname(os.path.abspath(mxcy.__file__)) + os.sep
+_PACKAGE = f"{Path(__file__).resolve().parents[1]}/"
 _threads = Threads()
 # Profiler constants: the event kind, and flags for eager calls and plans.
 _OPERATOR, _OPERATORS = 0, 3
@@ -44,9 +44,9 @@ def _windows(arrays, context, writable):
 def _explained(method, error):
     """Format an exception in a method, with the line that raised it."""
     where = [
-        f" ({os.path.basename(frame.filename)}:{frame.lineno})"
+        f" ({Path(frame.filename).name}:{frame.lineno})"
         for frame in traceback.extract_tb(error.__traceback__)
-        if not frame.filename.startswith((_OURS, "<"))
+        if not frame.filename.startswith((_PACKAGE, "<"))
     ]
     kind = "" if isinstance(error, MXNetError) else f"{type(error).__name__}: "
     return f"{method}: {kind}{error}{where[-1] if where else ''}"
@@ -251,7 +251,7 @@ class Forward:
         if front.is_deferred():
             raise TracedValueError(f"deferred computation: {NAME} runs Python code")
         described, count = self.described, len(self.described.arguments)
-        context = inputs[0].context.home if inputs else mxcy.current_context()
+        context = inputs[0].context.home if inputs else current_context()
         train = bool(front.is_training())
         specs = [Spec(array.shape, array.dtype_code) for array in inputs]
         outs = self.record.infer(None, specs)[:-1]
@@ -347,8 +347,10 @@ class _Recorded:
 
     def _gradients(self, arrived, keep):
         described, context = self._described, self._context
-        zeros = mxcy.nd.zeros_like
-        heads = [arrived[i] if i in arrived else zeros(array) for i, array in enumerate(self._outs)]
+        heads = [arrived.get(i) for i in range(len(self._outs))]
+        for i, array in enumerate(self._outs):
+            if heads[i] is None:
+                heads[i] = front.call(front.bind(find("zeros_like")), (array,), (), None, {})
         row = [*heads, *self._ins, *self._outs]
         row = [array if n in described.needed else None for n, array in enumerate(row)]
         grads = [
