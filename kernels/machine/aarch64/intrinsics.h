@@ -21,8 +21,6 @@ MX_NEON __m128 _mm_min_ps(__m128 a, __m128 b) { return vbslq_f32(vcltq_f32(a, b)
 MX_NEON __m128 _mm_max_ps(__m128 a, __m128 b) { return vbslq_f32(vcgtq_f32(a, b), a, b); }
 MX_NEON __m128d _mm_min_pd(__m128d a, __m128d b) { return vbslq_f64(vcltq_f64(a, b), a, b); }
 MX_NEON __m128d _mm_max_pd(__m128d a, __m128d b) { return vbslq_f64(vcgtq_f64(a, b), a, b); }
-MX_NEON __m128 _mm_fmadd_ps(__m128 a, __m128 b, __m128 c) { return vfmaq_f32(c, a, b); }
-MX_NEON __m128d _mm_fmadd_pd(__m128d a, __m128d b, __m128d c) { return vfmaq_f64(c, a, b); }
 MX_NEON __m128 _mm_cmpunord_ps(__m128 a, __m128 b) {
   return (__m128) ~(vceqq_f32(a, a) & vceqq_f32(b, b));
 }
@@ -62,12 +60,6 @@ MX_NEON __m128 _mm_movelh_ps(__m128 a, __m128 b) {
 }
 MX_NEON __m128 _mm_movehl_ps(__m128 a, __m128 b) {
   return vcombine_f32(vget_high_f32(b), vget_high_f32(a));
-}
-MX_NEON __m128i _mm_packs_epi32(__m128i a, __m128i b) {
-  return (__m128i)vcombine_s16(vqmovn_s32((int32x4_t)a), vqmovn_s32((int32x4_t)b));
-}
-MX_NEON __m128i _mm_packs_epi16(__m128i a, __m128i b) {
-  return (__m128i)vcombine_s8(vqmovn_s16((int16x8_t)a), vqmovn_s16((int16x8_t)b));
 }
 
 // --- bits -----------------------------------------------------------------------------------

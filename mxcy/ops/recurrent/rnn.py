@@ -81,13 +81,6 @@ def _drops(a):
     return a.train and a.p > 0 and a.num_layers > 1
 
 
-def _stays_float(a):
-    """Return why quantized layers cannot replace these, or None."""
-    if a.mode != "lstm":
-        return f"mode={a.mode!r}"
-    return "use_sequence_length" if a.use_sequence_length else None
-
-
 def _saves(a):
     """Return whether gradient state is output: always except for operator RNN in inference."""
     return hasattr(a, "dropped") or a.train
