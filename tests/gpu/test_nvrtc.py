@@ -1,32 +1,13 @@
 """NVRTC compiles all CUDA sources for all architectures, without register spills."""
 
-import re
-
 import pytest
 
-from mxcy.gpu.compile import Nvrtc, compiler
+from mxcy.gpu.compile import compiler
 from mxcy.ops.core.infer import Spec
+from tests.gpu.nvrtc import ARCHITECTURES, SPEC, compiles_without_spills, needs_nvrtc
 
-SPEC = {0: Spec((1000,), 0), 1: Spec((1000,), 1), 2: Spec((1000,), 2), 6: Spec((1000,), 6)}
-
-if not isinstance(compiler(), Nvrtc):
-    reason = "NVRTC is not installed; pip install nvidia-cuda-nvrtc"
-    pytest.skip(reason, allow_module_level=True)
-
-#: CUDA 13 dropped Volta
-OLDEST = (70,) if compiler().version.startswith("nvrtc 12") else ()
-ARCHITECTURES = (*OLDEST, 75, 80, 90, 100)
-
-pytestmark = pytest.mark.timeout(900)  # a test compiles dozens of sources
-
-
-def compiles_without_spills(text, architecture):
-    """Compile a source and check that its kernels spill no registers."""
-    image, _, log = compiler().compile(text, architecture, ["-Xptxas=-v"])
-    assert image.startswith(b"\x7fELF")
-    kernels = re.findall(r"properties for (\S+)\n.*?(\d+) bytes spill stores, (\d+) bytes", log)
-    assert kernels
-    assert [kernel for kernel in kernels if kernel[1:] != ("0", "0")] == [], text
+# A test compiles dozens of sources.
+pytestmark = [needs_nvrtc, pytest.mark.timeout(900)]
 
 
 def test_copies():

@@ -5,9 +5,9 @@ import pytest
 from mxcy.gpu import pointwise
 from mxcy.gpu.table import Request
 from mxcy.ops.fused.pointwise import MAX_INPUTS, MAX_OUTPUTS, MAX_STEPS
-from tests.gpu.test_nvrtc import ARCHITECTURES, SPEC, compiles_without_spills
+from tests.gpu.nvrtc import ARCHITECTURES, SPEC, compiles_without_spills, needs_nvrtc
 
-pytestmark = pytest.mark.timeout(900)
+pytestmark = [needs_nvrtc, pytest.mark.timeout(900)]
 
 
 def every_line(dtype):

@@ -97,7 +97,7 @@ def test_nan_reaches_the_weights_of_its_channels():
         (dict(dilate=(1, 2, 2)), "dilated"),
         (dict(groups=2), "groups"),
         (dict(kernel=(1, 5, 5)), "longer than 3"),
-        (dict(kernel=(1, 3, 1)), "do not match the windows"),
+        (dict(kernel=(1, 3, 1)), "does not match the windows"),
         (dict(source=(2, 9, 9)), "three spatial"),
     ],
 )
