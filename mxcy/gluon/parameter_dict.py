@@ -327,7 +327,7 @@ class ParameterDict(dict):
             If names, shapes or dtypes do not match.
         """
         self._take(
-            nd.load(filename),
+            nd.load(filename) or {},  # without arrays, a file is read as an empty list
             ctx,
             allow_missing,
             ignore_extra,

@@ -278,3 +278,13 @@ def test_cast_and_new_parameters_after_a_call():
     net.cast("float32")
     net.share_parameters(other.collect_params())
     np.testing.assert_allclose(net(x).asnumpy(), other(x).asnumpy(), rtol=1e-6)
+
+
+def test_a_graph_without_parameters_is_exported_and_imported(tmp_path):
+    net = mx.gluon.nn.HybridLambda("exp")
+    net.hybridize()
+    x = mx.nd.array([0.0, 1.0])
+    expected = net(x).asnumpy()
+    files = net.export(str(tmp_path / "exp"))
+    imported = mx.gluon.SymbolBlock.imports(files[0], "data", files[1])
+    np.testing.assert_array_equal(imported(x).asnumpy(), expected)
