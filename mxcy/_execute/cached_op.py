@@ -22,7 +22,7 @@ from mxcy.graph.gradient import HEAD
 from mxcy.graph.graph import from_entries
 from mxcy.graph.infer import infer
 from mxcy.graph.json import dumps
-from mxcy.graph.node import SymbolNode, clone, replace_variables, topological
+from mxcy.graph.node import SymbolNode, topological
 from mxcy.graph.passes import mirror
 from mxcy.graph.storage_types import makes_sparse
 from mxcy.graph.subgraphs import cut
@@ -376,13 +376,8 @@ class _Recorded:
     def _expressed(self, name, inputs):
         """The outputs as symbol entries, given those of the inputs; see `mxcy.symbol.recorded`."""
         entries = self._cached._entries
-        if not any(node.op is not None and node.op.aux for node in topological(entries)):
-            counts = {"num_args": str(len(inputs)), "num_outputs": str(len(entries))}
-            node = SymbolNode(CACHED_OP, name, {"body": dumps(entries), **counts}, inputs)
-            return [(node, index) for index in range(len(entries))]
-        # Auxiliary states remain marked as such.
-        replacements = dict(zip(self._cached._names, inputs, strict=True))
-        return replace_variables(clone(entries), replacements)
+        node = SymbolNode(CACHED_OP, name, {"body": dumps(entries)}, inputs)
+        return [(node, index) for index in range(len(entries))]
 
     def _differentiable(self, heads):
         """Compute the gradients by operators on the tape, for higher derivatives."""

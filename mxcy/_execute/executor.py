@@ -37,14 +37,17 @@ __all__ = ["Executor"]
 class Executor:
     """A symbol bound to arrays, created by `Symbol.bind` and `Symbol.simple_bind`.
 
+    What it computes may be another form of the symbol, with the same variables and outputs.
+
     Attributes
     ----------
     outputs : list of NDArray
         Overwritten by each `forward`.
     """
 
-    def __init__(self, symbol, ctx, args, args_grad, grad_req, aux_states):
+    def __init__(self, symbol, ctx, args, args_grad, grad_req, aux_states, partitioned=None):
         self._symbol, self._ctx = symbol, Context(ctx)
+        self._partitioned = symbol if partitioned is None else partitioned
         self._arg_names = symbol.list_arguments()
         self._aux_names = symbol.list_auxiliary_states()
         self._output_names = symbol.list_outputs()
@@ -261,7 +264,7 @@ class Executor:
         """The plan of a mode, with or without backward pass, created at its first use."""
         planned = self._plans.get((training, differentiable))
         if planned is None:
-            graph = expand(infer(from_entries(self._symbol._entries, training), self._known))
+            graph = expand(infer(from_entries(self._partitioned._entries, training), self._known))
             wanted = self._wanted() if differentiable else []
             if wanted:
                 trace: list | None = None if self._watcher is None else []
@@ -304,7 +307,7 @@ class Executor:
         self._head_slots.clear()
         self._arena = self._ran = self._watcher = None
         if callback is not None:
-            self._watcher = Watcher(callback, self._symbol._entries, monitor_all)
+            self._watcher = Watcher(callback, self._partitioned._entries, monitor_all)
 
     def copy_params_from(self, arg_params, aux_params=None, allow_extra_params=False):
         """Copy values into the arguments and auxiliary states.
@@ -381,8 +384,8 @@ class Executor:
             if not partial_shaping and shape != array.shape:
                 raise MXNetError(f"Shape of unspecified array aux:{name} changed.")
             states.append(resized(array, shape, name, allow_up_sizing))
-        requests = self._requests
-        reshaped = type(self)(self._symbol, self._ctx, arguments, gradients, requests, states)
+        arrays = (arguments, gradients, self._requests, states)
+        reshaped = type(self)(self._symbol, self._ctx, *arrays, self._partitioned)
         if self._watcher is not None:
             reshaped.set_monitor_callback(*self._watcher.settings)
         return reshaped
@@ -418,7 +421,7 @@ class Executor:
         -------
         Symbol
         """
-        graph = from_entries(self._symbol._entries)
+        graph = from_entries(self._partitioned._entries)
         graph.specs = infer_partial(graph, self._known)
         merged = cse.run(graph, self._planned(False, False).machine)
-        return self._symbol if merged is graph else type(self._symbol)(to_entries(merged))
+        return self._partitioned if merged is graph else type(self._symbol)(to_entries(merged))

@@ -41,13 +41,14 @@ def is_sparse_call(arrays):
 class SparseExecutor(Executor):
     """An `Executor` that runs a cached operator, created by `bind` and `simple_bind`."""
 
-    def __init__(self, symbol, ctx, args, args_grad, grad_req, aux_states):
-        self._cached = CachedOp(symbol)
-        self._inputs = symbol.list_inputs()
-        super().__init__(symbol, ctx, args, args_grad, grad_req, aux_states)
+    def __init__(self, symbol, ctx, args, args_grad, grad_req, aux_states, partitioned=None):
+        partitioned = symbol if partitioned is None else partitioned
+        self._cached = CachedOp(partitioned)
+        self._inputs = partitioned.list_inputs()
+        super().__init__(symbol, ctx, args, args_grad, grad_req, aux_states, partitioned)
 
     def _first_outputs(self):
-        graph = from_entries(self._symbol._entries, False)
+        graph = from_entries(self._partitioned._entries, False)
         if self._symbol.has_dynamic_shape_op():
             inferred = infer_partial(graph, self._known)
             specs = [inferred[number][index] for number, index in graph.outputs]
@@ -91,7 +92,7 @@ class SparseExecutor(Executor):
     def _computed(self, arrays):
         """Compute the outputs, op by op if there is a monitor."""
         if self._watcher is not None:
-            return run_eagerly(self._symbol._entries, arrays, self._watcher.show_node)
+            return run_eagerly(self._partitioned._entries, arrays, self._watcher.show_node)
         outputs = self._cached(*[arrays[name] for name in self._inputs])
         return outputs if isinstance(outputs, list) else [outputs]
 
@@ -140,5 +141,5 @@ class SparseExecutor(Executor):
         return self._symbol.debug_str()
 
     def get_optimized_symbol(self):
-        """Return the bound symbol."""
-        return self._symbol
+        """Return the symbol that is computed."""
+        return self._partitioned

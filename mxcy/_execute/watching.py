@@ -83,7 +83,8 @@ class Watcher:
         notes = []  # (name, whether the gradient is an output, Spec)
         for number, entries in noted:
             node = graph.nodes[number]
-            learned = [place for place in range(len(entries)) if place not in node.op.aux]
+            states = node.op.states(node.attrs) if node.op.stateful else ()
+            learned = [place for place in range(len(entries)) if place not in states]
             for count, place in enumerate(learned):
                 ending = "" if len(learned) == 1 else count
                 name = f"{node.name}_backward_output{ending}"

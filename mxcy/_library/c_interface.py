@@ -4,12 +4,12 @@ import ctypes
 import math
 import re
 from collections.abc import Sequence
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 from mxcy._base.errors import MXNetError
+from mxcy._library.c_functions import CFunctions
 from mxcy._library.open import open_library
 
 #: handle types of MXNet's C API
@@ -248,23 +248,4 @@ def check_call(ret: int) -> None:
         raise get_last_ffi_error()
 
 
-class _MissingFunction(MXNetError, AttributeError):
-    """A function of MXNet's C API was accessed; also an AttributeError, for `hasattr`."""
-
-
-#: C functions without a Python counterpart in MXNet -> the module that implements them
-_OFFERED = {"MXListAllOpNames": "mxcy.operator.c_names"}
-
-
-class _NoLibrary:
-    """Placeholder for the handle of MXNet's C library."""
-
-    def __getattr__(self, name: str) -> Any:
-        if name in _OFFERED:
-            return getattr(import_module(_OFFERED[name]), name)
-        raise _MissingFunction(
-            f"_LIB.{name}: mxcy does not implement MXNet's C API; use the Python interface"
-        )
-
-
-_LIB = _NoLibrary()
+_LIB = CFunctions()

@@ -49,6 +49,7 @@ class GraphCalls:
 
     def __init__(self, flags):
         self.flags = {name: flags[name] for name in _FLAGS if name in flags}
+        self._backend = flags.get("backend")
         self._traced = []  # (format, Traced or None where tracing failed)
         self._by_count = {}  # number of inputs -> Traced of calls whose inputs are all arrays
         self._by_signature = LRUCache(env.get("MXCY_CACHED_PLANS"))  # signature -> Traced or _EAGER
@@ -117,7 +118,7 @@ class GraphCalls:
         try:
             if _of_numpy(flat):
                 raise TraceError("symbols would not compute as arrays of mx.np do")
-            traced = Traced(trace(block, form, len(flat)), self.flags)
+            traced = Traced(trace(block, form, len(flat)).partitioned(self._backend), self.flags)
         except TraceError:
             traced = None
         self._traced.append((form, traced))
@@ -164,7 +165,7 @@ class GraphCalls:
     def _record(self, block, flat, form):
         """Record a trace; signatures with the same graph share one Traced."""
         block._settle_tree(regroup(list(flat), form))
-        trace = record_trace(block, form, flat)
+        trace = record_trace(block, form, flat).partitioned(self._backend)
         text = repr((trace.form, trace.inputs, trace.symbol.tojson()))
         captured = [p for p in trace.parameters.values() if isinstance(p, CapturedArray)]
         traced = None if captured else self._graphs.get(text)

@@ -108,7 +108,8 @@ class HybridBlock(CachedGraph, Block):
         active : bool
             On or off.
         backend : str, optional
-            Name of a backend that optimizes the graph.
+            Name of a backend that optimizes the graph; ``'default'`` encloses the operators
+            selected by ``_LIB.MXSetSubgraphPropertyOpNamesV2`` in subgraphs.
         clear : bool
             Drop existing graphs.
         static_alloc, static_shape : bool
@@ -133,7 +134,7 @@ class HybridBlock(CachedGraph, Block):
         self._active = self._settles_first = active
         if clear or not active:
             self._clear_cached_op()
-        self._flags = options = {
+        options = {
             "static_alloc": static_alloc,
             "static_shape": static_shape,
             "inline_limit": inline_limit,
@@ -141,6 +142,7 @@ class HybridBlock(CachedGraph, Block):
             "backward_bulk_size": backward_bulk_size,
             **kwargs,
         }
+        self._flags = {"backend": backend, **options}
         super().hybridize(active, backend=backend, clear=clear, **options)
 
     def register_op_hook(self, callback, monitor_all=False):

@@ -128,7 +128,7 @@ class SymbolBlock(HybridBlock):
         return self._trace, flatten(args)[0]
 
     def _only_trace(self):
-        return self._trace
+        return self._trace if self._traced is None else self._traced.trace
 
     def _only_traced(self):
         return self._traced
@@ -183,8 +183,12 @@ class SymbolBlock(HybridBlock):
         check_arrays(self, flat)
         if isinstance(flat[0], NDArray):
             if self._traced is None:
-                static = self._flags.get("static_alloc", False)
-                self._traced = Traced(self._trace, {"inline_limit": 0, "static_alloc": static})
+                options = {
+                    "inline_limit": 0,
+                    "static_alloc": self._flags.get("static_alloc", False),
+                }
+                trace = self._trace.partitioned(self._flags.get("backend"))
+                self._traced = Traced(trace, options)
             return self._traced.run(flat, self._op_hook)
         composed = self._symbol(**dict(zip(self._names, flat, strict=True)))
         return composed if self._out_format == 0 else regroup(list(composed), self._out_format)

@@ -3,6 +3,7 @@
 from mxcy import symbol
 from mxcy.base import NotImplementedForSymbol
 from mxcy.gluon.utils import DeferredInitializationError
+from mxcy.graph import selection
 from mxcy.graph.node import topological
 from mxcy.ndarray import NDArray
 from mxcy.symbol import Symbol
@@ -103,6 +104,19 @@ class Trace:
     def input_symbols(self):
         """The input variables."""
         return [symbol.var(name) for name in self.inputs]
+
+    def partitioned(self, backend):
+        """The trace with the operators selected for a backend in subgraphs.
+
+        Parameters
+        ----------
+        backend : str or None
+            The trace itself is returned for backends without a selection by name.
+        """
+        if backend not in selection.BACKENDS:
+            return self
+        graph = type(self.symbol)(selection.partition(self.symbol._entries, backend))
+        return Trace(graph, self.form, self.inputs, self.parameters, self.in_form)
 
     def depends_on_values(self):
         """Whether any shape in the symbol depends on values."""

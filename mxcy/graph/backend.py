@@ -1,13 +1,15 @@
 """Backend partitioning of symbols, for `Symbol.optimize_for` and `get_backend_symbol`.
 
-The only backend is oneDNN, under its names in MXNet 1.9 and 2.0: operators are replaced by its
-fused layers. ``..._QUANTIZE`` prepares for int8, and in quantized symbols lets layers return int8
-directly. Layouts and kernels are chosen later, when the symbol is bound.
+One backend is oneDNN, under its names in MXNet 1.9 and 2.0: operators are replaced by its fused
+layers. ``..._QUANTIZE`` prepares for int8, and in quantized symbols lets layers return int8
+directly. Layouts and kernels are chosen later, when the symbol is bound. The others enclose
+operators selected by name in subgraphs, see `selection`.
 """
 
 import warnings
 
 from mxcy._base.errors import MXNetError
+from mxcy.graph import selection
 from mxcy.graph.fused import chains, ranges
 from mxcy.graph.graph import from_entries
 from mxcy.graph.infer import infer_partial
@@ -34,7 +36,7 @@ def partition(entries, backend, target, known=None, strict=True):
     ----------
     entries : list of (SymbolNode, int)
     backend : str
-        One of `BACKENDS`.
+        One of `BACKENDS` or of `selection.BACKENDS`.
     target : Target
     known : dict of str to Spec, optional
         Known specs of variables.
@@ -44,10 +46,13 @@ def partition(entries, backend, target, known=None, strict=True):
     Raises
     ------
     MXNetError
-        If there is no such backend.
+        If there is no such backend, or no operators are selected for it.
     """
+    if backend in selection.BACKENDS:
+        return selection.partition(entries, backend)
     if backend.upper() not in BACKENDS:
-        message = f"backend {backend} is unknown; choose one of {', '.join(BACKENDS)}"
+        known = (*BACKENDS, *selection.BACKENDS)
+        message = f"backend {backend} is unknown; choose one of {', '.join(known)}"
         if strict:
             raise MXNetError(message)
         warnings.warn(message, stacklevel=3)

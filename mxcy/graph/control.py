@@ -17,7 +17,7 @@ from mxcy.graph.extents import BY_EXTENTS, expand_by_extents
 from mxcy.graph.graph import from_entries
 from mxcy.graph.infer import infer_partial
 from mxcy.graph.json import loads
-from mxcy.graph.node import topological
+from mxcy.graph.node import output_name, topological
 from mxcy.ops.core.attrs import Field, Int, LongTuple, Str
 from mxcy.ops.core.in_symbols import InSymbols
 from mxcy.ops.core.infer import Spec, numbered, require
@@ -67,7 +67,7 @@ def no_reference(a, xp, *arrays):
     raise AssertionError("control flow is expanded before it is computed")
 
 
-def _operator(name, fields, bodies, infer):
+def _operator(name, fields, bodies, infer, outputs=None, states=None, back=None):
     """Make an operator for symbols; its fields after `bodies` are MXNet's."""
     return Op(
         name,
@@ -75,11 +75,13 @@ def _operator(name, fields, bodies, infer):
         inputs="",
         variadic="data",
         num_args="num_args",
-        outputs=lambda a: numbered(a.num_outputs, "num_outputs"),
+        outputs=outputs or (lambda a: numbered(a.num_outputs, "num_outputs")),
+        aux=states,
         uses_mode=True,
         infer=infer,
+        infer_back=back,
         ref=no_reference,
-        in_symbols=InSymbols(subgraphs=bodies),
+        in_symbols=InSymbols(subgraphs=bodies, named=outputs is not None),
         doc=f"The operator of symbols behind `mx.sym.contrib.{name[1:]}`.",
     )
 
@@ -227,10 +229,10 @@ def _gated(builder, graph, entries, flag):
     An unselected body may have infinite derivatives, whose product with 0 is NaN.
     """
     stateful = {
-        number
+        node.inputs[place][0]
         for node in graph.nodes
-        if node.op is not None and node.op.aux
-        for number, _ in node.inputs
+        if node.op is not None and node.op.stateful
+        for place in node.op.states(node.attrs)
     }
     gated = []
     for number, entry in zip(graph.variables(), entries, strict=True):
@@ -313,9 +315,16 @@ COND = _operator(
 
 
 def _infer_cached(a, ins):
-    outs = _infer_body(body_graph(a.body, a.train), ins, ins)
-    require(len(outs) == a.num_outputs, f"the body has {len(outs)} outputs, not {a.num_outputs}")
-    return outs
+    return _infer_body(body_graph(a.body, a.train), ins, ins)
+
+
+def _infer_cached_back(a, ins, outs):
+    graph = body_graph(a.body, a.train)
+    variables = graph.variables()
+    names = [graph.nodes[number].name for number in variables]
+    specs = infer_partial(graph, dict(zip(names, ins, strict=True)), outputs=outs)
+    for number, name, spec in zip(variables, names, ins, strict=True):
+        spec.fill(name, specs[number][0].shape, specs[number][0].dtype)
 
 
 def _expand_cached(builder, node, inputs):
@@ -323,7 +332,26 @@ def _expand_cached(builder, node, inputs):
     return emit_body(builder, body_graph(a.body, a.train), inputs)
 
 
-CACHED_OP = _operator("_CachedOp", _COUNTS, ("body",), _infer_cached)
+@lru_cache(maxsize=256)
+def _described(text):
+    """The names of a body's outputs, and the positions of its auxiliary states."""
+    entries = loads(text)
+    order = topological(entries)
+    states = {id(node.inputs[place][0]) for node in order for place in node.states()}
+    variables = (node for node in order if node.op is None)
+    places = tuple(place for place, node in enumerate(variables) if id(node) in states)
+    return tuple(output_name(*entry) for entry in entries), places
+
+
+CACHED_OP = _operator(
+    "_CachedOp",
+    (Field("num_args", Int),),
+    ("body",),
+    _infer_cached,
+    outputs=lambda a: _described(a.body)[0],
+    states=lambda a: _described(a.body)[1],
+    back=_infer_cached_back,
+)
 
 
 # --- expansion -----------------------------------------------------------------------------------

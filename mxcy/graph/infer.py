@@ -17,7 +17,7 @@ from mxcy.ops.core.infer import Spec
 __all__ = ["infer", "infer_partial"]
 
 
-def infer_partial(graph, known, settle=False):
+def infer_partial(graph, known, settle=False, outputs=()):
     """Infer as much as possible.
 
     Parameters
@@ -27,6 +27,8 @@ def infer_partial(graph, known, settle=False):
         Known specs of variables by name; shapes may be partial (-1 or None).
     settle : bool
         Whether remaining dimensions of 0 are taken literally.
+    outputs : list of Spec, optional
+        Known specs of the graph's outputs.
 
     Returns
     -------
@@ -47,6 +49,8 @@ def infer_partial(graph, known, settle=False):
             specs.append([_open_spec(node)])
         else:
             specs.append([Spec() for _ in range(node.count)])
+    for (number, index), spec in zip(graph.outputs, outputs, strict=False):
+        specs[number][index].fill("output", spec.shape, spec.dtype)
     opened = [i for i, node in enumerate(graph.nodes) if _is_open(node)]
     skip = set(opened)
     pending = [i for i, node in enumerate(graph.nodes) if node.op is not None and i not in skip]

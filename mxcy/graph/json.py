@@ -91,19 +91,11 @@ def input_versions(order):
     """
     writes, versions = {}, []  # id of a variable -> number of writes so far
     for node in order:
-        for position in _written(node):
+        for position in node.states():
             source = id(node.inputs[position][0])
             writes[source] = writes.get(source, 0) + 1
         versions.append([writes.get(id(source), 0) for source, _ in node.inputs])
     return versions
-
-
-def _written(node):
-    """The positions of a node's auxiliary states among its inputs."""
-    if node.op is None or not node.op.aux:
-        return ()
-    arguments = node.op.arguments(node.parsed)
-    return [arguments.index(name) for name in node.op.aux if name in arguments]
 
 
 def _without_casts(entries):

@@ -48,6 +48,12 @@ class SymbolNode:
         known = self.op.schema.by_name if self.op is not None else ()
         return {name: text for name, text in self.attrs.items() if name not in known}
 
+    def states(self):
+        """The positions of the auxiliary states among the inputs."""
+        if self.op is None or not self.op.stateful:
+            return ()
+        return self.op.states(self.parsed)
+
     def outputs(self):
         """The names of the node's outputs, including hidden ones."""
         return ("",) if self.op is None else self.op.outputs(self.parsed)

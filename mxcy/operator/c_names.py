@@ -2,6 +2,7 @@
 
 import ctypes
 
+from mxcy._library.c_functions import pointee
 from mxcy.operator import get_all_registered_operators
 
 __all__ = ["MXListAllOpNames"]
@@ -24,7 +25,7 @@ def MXListAllOpNames(out_size, out_array):  # noqa: N802
     """
     names = [name.encode("utf-8") for name in get_all_registered_operators()]
     _kept[:] = [(ctypes.c_char_p * len(names))(*names)]
-    out_size._obj.value = len(names)
+    pointee(out_size).value = len(names)
     pointer = ctypes.cast(_kept[0], ctypes.POINTER(ctypes.c_char_p))
-    ctypes.pointer(out_array._obj)[0] = pointer
+    ctypes.pointer(pointee(out_array))[0] = pointer
     return 0

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from mxcy import env
 from mxcy import ndarray as nd
 from mxcy._base import dtypes
 from mxcy._base.errors import MXNetError
@@ -11,6 +12,7 @@ from mxcy._execute.executor_arrays import requests_of, resized
 from mxcy._execute.planned import training_graph
 from mxcy._execute.sparse_executor import SparseExecutor, is_sparse_call, makes_sparse_values
 from mxcy.context import Context, current_context
+from mxcy.graph import selection
 from mxcy.graph.control import expand
 from mxcy.graph.graph import from_entries
 from mxcy.graph.infer import infer, infer_partial
@@ -43,7 +45,15 @@ def bind(
         for array in (arrays.values() if isinstance(arrays, dict) else arrays or ())
     ]
     kind = SparseExecutor if _is_sparse(symbol, listed) else Executor
-    return kind(symbol, ctx, args, args_grad, grad_req, aux_states)
+    return kind(symbol, ctx, args, args_grad, grad_req, aux_states, _partitioned(symbol))
+
+
+def _partitioned(symbol):
+    """Enclose the selected operators in subgraphs, if MXNET_SUBGRAPH_BACKEND says so."""
+    backend = env.get("MXNET_SUBGRAPH_BACKEND")
+    if backend not in selection.BACKENDS:
+        return symbol
+    return type(symbol)(selection.partition(symbol._entries, backend))
 
 
 def _is_sparse(symbol, arrays):
@@ -119,7 +129,7 @@ def simple_bind(
         for name in states
     ]
     kind = SparseExecutor if _is_sparse(symbol, [*args, *gradients]) else Executor
-    return kind(symbol, ctx, args, gradients, requests, auxiliary)
+    return kind(symbol, ctx, args, gradients, requests, auxiliary, _partitioned(symbol))
 
 
 def variable_contexts(symbol, group2ctx, default):

@@ -24,8 +24,7 @@ def get_symbol(x):
     Symbol
         A symbol with arguments ``var<number>`` for variables with a gradient and ``null<number>``
         for other arrays, in the order of their use. A hybridized block with more operators than its
-        ``inline_limit`` is one node ``_CachedOp`` with a subgraph; one with auxiliary states shows
-        its layers.
+        ``inline_limit`` is one node ``_CachedOp`` with a subgraph.
 
     Raises
     ------

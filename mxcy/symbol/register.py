@@ -108,8 +108,7 @@ def _cast_inputs(node, policy):
     kind = policy.kind(op, node.parsed)
     if kind != "either" and is_exempt(node.attrs):
         kind = "fp32"
-    arguments = () if op.variadic else op.arguments(node.parsed)
-    states = [arguments.index(name) for name in op.aux if name in arguments]
+    states = node.states()
     places = [i for i in range(len(node.inputs)) if i not in states]
     if kind == "either" or not places:
         return

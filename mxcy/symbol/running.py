@@ -184,7 +184,8 @@ def optimize_for(
     Parameters
     ----------
     backend : str
-        ``'ONEDNN'`` (or ``'MKLDNN'``).
+        ``'ONEDNN'`` (or ``'MKLDNN'``), or ``'default'`` to enclose the operators selected by
+        ``_LIB.MXSetSubgraphPropertyOpNamesV2`` in subgraphs.
     args, aux : list or dict of NDArray, optional
         Arrays of arguments and auxiliary states, for backends that use values.
     ctx : Context, optional
@@ -227,7 +228,7 @@ def get_backend_symbol(self, backend):
     Parameters
     ----------
     backend : str
-        ``'ONEDNN'`` (or ``'MKLDNN'``).
+        See `optimize_for`.
 
     Returns
     -------
@@ -236,7 +237,7 @@ def get_backend_symbol(self, backend):
     Raises
     ------
     MXNetError
-        If there is no such backend.
+        If there is no such backend, or no selection for it.
     """
     from mxcy._execute.planned import target
 

@@ -1,12 +1,14 @@
 """The class Symbol: symbolic outputs of operations."""
 
+import ctypes
+
 from mxcy._base import older_paths
 from mxcy._base.suggestions import did_you_mean
 from mxcy._semantics.switches import is_np_shape
 from mxcy.base import MXNetError, NotImplementedForSymbol
 from mxcy.graph.json import dumps, loads
 from mxcy.graph.node import clone, topological
-from mxcy.symbol import attributes, compose, inference, running, text
+from mxcy.symbol import attributes, compose, inference, pointers, running, text
 
 __all__ = ["Symbol", "Group"]
 
@@ -46,7 +48,14 @@ class Symbol:
     __hash__ = None  # type: ignore[assignment]  # == creates a symbol
 
     def __init__(self, handle):
+        if isinstance(handle, ctypes.c_void_p):
+            handle = pointers.take(handle)
         self._entries = list(handle or ())  # None: MXNet's pickles continue with `__setstate__`
+
+    @property
+    def handle(self):
+        """ctypes.c_void_p: a pointer for functions of `mx.base._LIB`."""
+        return pointers.pointer_to(self)
 
     # --- structure --------------------------------------------------------------------------------
 
@@ -68,10 +77,7 @@ class Symbol:
         order = topological(self._entries)
         written = set()
         for node in order:
-            if node.op is not None and node.op.aux:
-                arguments = node.op.arguments(node.parsed)
-                states = [arguments.index(n) for n in node.op.aux if n in arguments]
-                written.update(id(node.inputs[place][0]) for place in states)
+            written.update(id(node.inputs[place][0]) for place in node.states())
         variables = [node for node in order if node.op is None]
         return (
             [node for node in variables if id(node) not in written],

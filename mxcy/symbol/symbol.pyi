@@ -132,6 +132,9 @@ class Symbol:
         """Return a group of all outputs that this symbol depends on."""
     def gradient(self, wrt):
         """Not supported: executors compute gradients."""
+    @property
+    def handle(self) -> Any:
+        """ctypes.c_void_p: a pointer for functions of `mx.base._LIB`."""
     hard_sigmoid = op.hard_sigmoid
     def has_dynamic_shape_op(self) -> bool:
         """Return whether the shape of any output depends on values."""

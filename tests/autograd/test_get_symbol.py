@@ -103,10 +103,6 @@ def test_blocks_beyond_the_inline_limit_are_one_node(arrays, limit, operators):
     for one in (symbol, mx.sym.load_json(symbol.tojson())):
         assert one.infer_shape(**{one.list_arguments()[0]: x.shape})[1] == [(2, 4)]
         np.testing.assert_allclose(evaluated(one, *inputs), y.asnumpy(), rtol=1e-5)
-    if limit == 2:
-        wrong = symbol.tojson().replace('"num_outputs": "1"', '"num_outputs": "2"')
-        with pytest.raises(mx.MXNetError, match="the body has 1 outputs, not 2"):
-            mx.sym.load_json(wrong).infer_shape()
     executor = symbol.simple_bind(mx.cpu(), **{symbol.list_arguments()[0]: x.shape})
     for name, array in zip(symbol.list_arguments(), inputs, strict=True):
         executor.arg_dict[name][:] = array

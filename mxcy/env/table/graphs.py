@@ -12,9 +12,11 @@ ROWS = (
     Variable("MXNET_USE_FUSION", flag, True, "C", "mxcy.graph.passes.fuse",
              "Fuse connected elementwise operators in graphs.",
              test="env/test_graphs.py::test_use_fusion"),
-    Variable("MXNET_SUBGRAPH_BACKEND", one_of("ONEDNN", "MKLDNN", "NONE"), "ONEDNN", "C",
+    Variable("MXNET_SUBGRAPH_BACKEND",
+             one_of("ONEDNN", "MKLDNN", "default", "default_v2", "NONE"), "ONEDNN", "C",
              "mxcy.graph.optimize",
-             "NONE: do not fuse layers and use blocked layouts in graphs.",
+             "NONE: do not fuse layers and use blocked layouts in graphs. default, default_v2: "
+             "executors also enclose the operators selected by name in subgraphs.",
              test="env/test_graphs.py::test_subgraph_backend"),
     *(Variable(f"MXNET_DISABLE_ONEDNN_{name}", flag, False, "C", "mxcy.graph.passes.layers",
                f"1: do not fuse {what}.", aliases=(f"MXNET_DISABLE_MKLDNN_{name}",),

@@ -106,7 +106,7 @@ class _Conversion:
         """Cast the inputs of a node and record the types of its outputs."""
         if node.op is None:
             return
-        states, names = _states(node), _names(node)
+        states, names = node.states(), _names(node)
         free = [
             i
             for i in range(len(node.inputs))
@@ -195,12 +195,6 @@ class _Conversion:
 
 def _names(node):
     return () if node.op.variadic else node.op.arguments(node.parsed)
-
-
-def _states(node):
-    """The positions of a node's auxiliary states among its inputs."""
-    names = _names(node)
-    return [names.index(name) for name in node.op.aux if name in names]
 
 
 def _entry_name(node, index):

@@ -81,8 +81,9 @@ class Op:
         Additional parameter names for `grad`, such as ``{"x": ("in", 0)}``.
     like_out : sequence of str
         Attributes whose default depends on ``out=``.
-    aux : sequence of str, optional
-        Inputs that are auxiliary states in symbols, by default those it writes.
+    aux : sequence of str, or callable, optional
+        Inputs that are auxiliary states in symbols, by default those it writes; or ``aux(a)``,
+        their positions.
     eager : callable, optional
         ``eager(a, F, array, *inputs)``: computes an output with value-dependent shape.
     infer_back : callable, optional
@@ -137,6 +138,7 @@ class Op:
         "num_args",
         "writes",
         "aux",
+        "stateful",
         "uses_mode",
         "uses_types",
         "uses_rng",
@@ -172,6 +174,7 @@ class Op:
         "_outputs",
         "_visible",
         "_mutates",
+        "_states",
         "_draws",
         "_arguments",
         "_infer",
@@ -204,7 +207,7 @@ class Op:
         doc: str = "",
         names: dict[str, tuple[str, int]] | None = None,
         like_out: Sequence[str] = (),
-        aux: Sequence[str] | None = None,
+        aux: Sequence[str] | Callable[..., Sequence[int]] | None = None,
         eager: Callable[..., Any] | None = None,
         infer_back: Callable[..., Any] | None = None,
         forwards: Callable[..., bool] | None = None,
@@ -235,7 +238,10 @@ class Op:
         self._visible, self._arguments = visible, arguments
         self._mutates = mutates if callable(mutates) else tuple(map(self.inputs.index, mutates))
         self.writes = bool(self._mutates)  # whether it may write inputs
-        self.aux = tuple(aux or () if callable(mutates) or aux is not None else mutates)
+        self._states = aux if callable(aux) else None
+        named = () if callable(aux) else aux
+        self.aux = tuple(named or () if callable(mutates) or named is not None else mutates)
+        self.stateful = bool(self.aux) or self._states is not None  # in symbols
         self.uses_mode, self.uses_types, self._draws = uses_mode, uses_types, uses_rng
         self.uses_rng = bool(uses_rng)
         self.like_out, self.eager, self.infer_back = like_out, eager, infer_back
@@ -288,6 +294,13 @@ class Op:
         if callable(self._mutates):
             return tuple(self._mutates(n))
         return tuple(i for i in self._mutates if i < n)
+
+    def states(self, a: Attrs) -> tuple[int, ...]:
+        """The positions of the inputs that are auxiliary states in symbols."""
+        if self._states is not None:
+            return tuple(self._states(a))
+        names = self.arguments(a)
+        return tuple(names.index(name) for name in self.aux if name in names)
 
     def draws(self, a: Attrs) -> bool:
         """Whether a call with attributes `a` draws random numbers."""
