@@ -5,6 +5,7 @@
 """
 
 import ctypes
+import functools
 import hashlib
 import os
 import re
@@ -22,6 +23,7 @@ __all__ = [
     "LaunchError",
     "Module",
     "compile_text",
+    "headers_digest",
     "instance_name",
     "kernel_names",
 ]
@@ -67,6 +69,7 @@ class _LaunchSpec(ctypes.Structure):
         ("shared_bytes", ctypes.c_uint),
         ("order", ctypes.c_int),
         ("seed", ctypes.c_int),
+        ("open_memory", ctypes.c_void_p),
         ("error", ctypes.c_char * 256),
     )
 
@@ -116,7 +119,9 @@ def _translated(text, instances):
     return f'#include "cuda_text.h"\n#line 1 "kernel.cu"\n{body}\n{entries}'
 
 
-def _headers_digest():
+@functools.cache
+def headers_digest():
+    """Return a hash of the headers, on which compiled kernels depend."""
     digest = hashlib.sha256()
     for path in sorted(HEADERS.rglob("*.h")):
         digest.update(path.read_bytes())
@@ -145,7 +150,7 @@ def compile_text(text, options=(), instances=()):
         If g++ rejects the source.
     """
     source = _translated(text, instances)
-    key = hashlib.sha256(repr((source, tuple(options), FLAGS, _headers_digest())).encode())
+    key = hashlib.sha256(repr((source, tuple(options), FLAGS, headers_digest())).encode())
     library = CACHE / f"{key.hexdigest()[:24]}.so"
     if library.exists():
         return library

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from tests.gpu.standin.build import DRIVER, build_cudnn
-from tests.gpu.standin.compiler import CXX, LaunchError, compile_text, instance_name
+from tests.gpu.standin.compiler import CXX, LaunchError, compile_text, headers_digest, instance_name
 
 __all__ = ["Compiler", "is_chosen", "is_real", "offer_cudnn", "put_under_cupy"]
 
@@ -53,7 +53,7 @@ def offer_cudnn():
 class Compiler:
     """Replacement of `mxcy.gpu.compile.Nvrtc` by g++, which builds libraries for this CPU."""
 
-    version = "g++"
+    version = f"g++ {headers_digest()}"  # a part of the names under which mxcy caches kernels
 
     def compile(self, text, architecture, options=(), instances=()):
         """Compile CUDA source; see `mxcy.gpu.compile.Nvrtc.compile`."""

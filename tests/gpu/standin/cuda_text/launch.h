@@ -81,9 +81,11 @@ inline void run_block(const LaunchSpec& spec) {
 // During its lifetime bad addresses (also misaligned vectors) end the launch, as on a GPU.
 class FaultHandlers {
  public:
-  FaultHandlers() {
+  explicit FaultHandlers(bool (*handle)(void*)) {
+    open_memory = handle;
     struct sigaction action{};
     action.sa_sigaction = [](int, siginfo_t* info, void*) {
+      if (open_memory && open_memory(info->si_addr)) return;
       fail("illegal or misaligned address %p", info->si_addr);
     };
     action.sa_flags = SA_SIGINFO | SA_NODEFER;
@@ -96,6 +98,7 @@ class FaultHandlers {
   }
 
  private:
+  static inline bool (*open_memory)(void*) = nullptr;
   struct sigaction segv_, bus_;
 };
 
@@ -118,7 +121,7 @@ inline int launch(LaunchSpec* spec, bool fibers, void (*body)(void*), void* argu
   block.threads = (int)(b[0] * b[1] * b[2]), block.fibers = fibers, block.failed = false;
   block.body = body, block.arguments = arguments, block.error = spec->error;
   block.random = 0x9e3779b97f4a7c15u * ((uint64_t)spec->seed + 1);
-  const FaultHandlers handlers;
+  const FaultHandlers handlers(spec->open_memory);
   const uint64_t blocks = (uint64_t)g[0] * g[1] * g[2];
   for (uint64_t i = 0; i < blocks && !block.failed; ++i) {
     const uint64_t at = spec->order == kForward ? i : blocks - 1 - i;

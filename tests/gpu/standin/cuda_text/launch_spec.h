@@ -10,6 +10,7 @@ struct LaunchSpec {
   unsigned grid[3], block[3];
   unsigned shared_bytes;
   int order, seed;
+  bool (*open_memory)(void* address);  // may handle a fault, or null
   char error[256];
 };
 

@@ -1,4 +1,5 @@
 // Device memory, pinned memory, and copies.
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,21 +16,20 @@ constexpr unsigned char kGuard = 0xa5;
 struct Allocation {
   size_t bytes, mapped_bytes;
   int device;
+  bool is_open;  // mapped for the device
 };
 std::map<CUdeviceptr, Allocation> allocations;
 std::map<CUdeviceptr, size_t> pinned;
 size_t used_bytes[kMaxDevices];
-int runs = 0;
+int runs = 0;                           // nested lifetimes of DeviceRuns, all of one thread
+thread_local bool device_runs = false;  // in this thread
+std::vector<CUdeviceptr> opened;        // since `runs` was 0
+struct sigaction handler_before;
 
 char* reserve_unmapped(size_t bytes) {
   void* memory =
       mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   return memory == MAP_FAILED ? nullptr : (char*)memory;
-}
-
-void protect_all(int protection) {
-  for (const auto& [address, allocation] : allocations)
-    mprotect((void*)address, allocation.mapped_bytes, protection);
 }
 
 // The last entry of a map that begins at or before an address.
@@ -69,12 +69,40 @@ CUresult copy(CUdeviceptr target, Side target_side, CUdeviceptr source, Side sou
 
 }  // namespace
 
-// Nested runs change protection once, for that takes long.
+bool open_memory(void* address) {
+  if (!device_runs) return false;
+  auto entry = allocations.upper_bound((CUdeviceptr)address);
+  if (entry == allocations.begin()) return false;
+  auto& [first, allocation] = *--entry;
+  const bool is_inside = (CUdeviceptr)address < first + allocation.mapped_bytes;
+  if (!is_inside || allocation.is_open) return false;
+  mprotect((void*)first, allocation.mapped_bytes, PROT_READ | PROT_WRITE);
+  opened.push_back(first);
+  return allocation.is_open = true;
+}
+
+// Only what is accessed is mapped, since changing the protection of all memory takes long.
 DeviceRuns::DeviceRuns() {
-  if (runs++ == 0) protect_all(PROT_READ | PROT_WRITE);
+  if (runs++) return;
+  struct sigaction action{};
+  action.sa_sigaction = [](int, siginfo_t* info, void*) {  // returning repeats the access
+    if (!open_memory(info->si_addr)) sigaction(SIGSEGV, &handler_before, nullptr);
+  };
+  action.sa_flags = SA_SIGINFO | SA_NODEFER;
+  sigaction(SIGSEGV, &action, &handler_before);
+  device_runs = true;
 }
 DeviceRuns::~DeviceRuns() {
-  if (--runs == 0) protect_all(PROT_NONE);
+  if (--runs) return;
+  device_runs = false;
+  sigaction(SIGSEGV, &handler_before, nullptr);
+  for (CUdeviceptr address : opened) {
+    const auto entry = allocations.find(address);
+    if (entry == allocations.end()) continue;  // freed
+    mprotect((void*)address, entry->second.mapped_bytes, PROT_NONE);
+    entry->second.is_open = false;
+  }
+  opened.clear();
 }
 
 int device_of(CUdeviceptr address, size_t bytes) {
@@ -120,9 +148,9 @@ API CUresult cuMemAlloc_v2(CUdeviceptr* address, size_t bytes) {
   mprotect(memory, mapped_bytes, PROT_READ | PROT_WRITE);
   memset(memory, 0xff, bytes);
   memset(memory + bytes, kGuard, mapped_bytes - bytes);
-  if (!runs) mprotect(memory, mapped_bytes, PROT_NONE);
+  mprotect(memory, mapped_bytes, PROT_NONE);
   *address = (CUdeviceptr)memory;
-  allocations[*address] = {bytes, mapped_bytes, device};
+  allocations[*address] = {bytes, mapped_bytes, device, false};
   used_bytes[device] += bytes, ++state.counts.allocations;
   return CUDA_SUCCESS;
 }

@@ -48,6 +48,7 @@ Function symbol(Module* module, const char* prefix, const char* name) {
 CUresult run(const Kernel& kernel, cuda_text::LaunchSpec spec,
              const std::vector<std::string>& values) {
   spec.seed = (int)random_below(1 << 20);
+  spec.open_memory = open_memory;
   spec.order = state.timing == Timing::kRandom ? cuda_text::kShuffled : cuda_text::kForward;
   std::vector<void*> arguments;
   for (const std::string& value : values) arguments.push_back((void*)value.data());
@@ -123,6 +124,6 @@ API CUresult cuLaunchKernel(Kernel* kernel, unsigned grid_x, unsigned grid_y, un
   for (int i = 0; i < count; ++i) values.emplace_back((const char*)arguments[i], (size_t)sizes[i]);
   ++state.counts.launches;
   cuda_text::LaunchSpec spec{};
-  spec = {{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes, 0, 0, ""};
+  spec = {{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes, 0, 0, nullptr, ""};
   return push(stream, [=] { return run(*kernel, spec, values); }, kernel->name);
 }

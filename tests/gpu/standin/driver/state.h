@@ -122,12 +122,13 @@ CUresult wait_for_stream(Stream* handle);
 CUresult wait_for_device();
 
 // memory.cc
-// Device memory is accessible during its lifetime.
+// During its lifetime this thread's accesses to device memory map the memory.
 class DeviceRuns {
  public:
   DeviceRuns();
   ~DeviceRuns();
 };
+bool open_memory(void* address);                   // handles a fault: whether to repeat the access
 int device_of(CUdeviceptr address, size_t bytes);  // -1: not device memory
 bool is_pinned(CUdeviceptr address, size_t bytes);
 
