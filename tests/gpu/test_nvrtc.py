@@ -290,6 +290,8 @@ def other_launches(dtype):
     size = {"source": [4, 4], "target": [8, 8], "aligned": 0, "sum": 0, "mean": [1] * 3}
     size |= {"std": [1] * 3, "channels": 3, "size": 64, "axis": 1, "p": 0.5}
     steps = {"steps": 8, "batch": 2, "inner": 24, "axis": 1, "value": 0}
+    colour = {"low": 0.5, "high": 1.5, "most": [0.1] * 4, "alpha": (), "deviation": 0.1}
+    image, gray = Spec((8, 8, 3), dtype), Spec((8, 8, 1), dtype)
     margin = {"ndim": 3, "reflect": 1, "shape": [2, 3, 4], "before": [1] * 3, "after": [1] * 3}
     margin |= {"extent": 3, "inner": 64, "shift": 1}
     asked = [
@@ -303,6 +305,8 @@ def other_launches(dtype):
         (("resample", "average_parts"), size | {"transposed": 1}, [planes]),
         (("enlarge", "image_normalize", "shrink"), size, [planes]),
         (("image_to_tensor", "image_random_flip"), size, [planes]),
+        (("image_random_color_jitter", "image_lighting"), colour, [image]),
+        (("image_random_contrast", "image_lighting"), colour, [gray]),
         (("image_resize",), size | {"nearest": 1}, [planes]),
         (("image_resize",), size | {"nearest": 0}, [planes]),
         (("image_resize",), size | {"nearest": 0, "target": [2, 2]}, [planes]),

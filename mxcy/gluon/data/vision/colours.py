@@ -3,6 +3,7 @@
 import numpy as np
 
 from mxcy import ndarray as nd
+from mxcy.context import cpu
 from mxcy.gluon.block import Block, HybridBlock
 
 __all__ = [
@@ -18,8 +19,13 @@ __all__ = [
 
 
 def draw(low=0.0, high=1.0):
-    """A number from MXNet's random streams, uniform in [low, high)."""
-    return float(nd.random.uniform(low, high, shape=(1,)).asscalar())
+    """A number from the CPU's random streams, uniform in [low, high)."""
+    return float(nd.random.uniform(low, high, shape=(1,), ctx=cpu()).asscalar())
+
+
+def _mixed(x, weights):
+    """Return an image whose channels are all the same weighted sum of the image's."""
+    return nd.dot(x, nd.array([[weight] * 3 for weight in weights], ctx=x.context))
 
 
 class _Jitter(HybridBlock):
@@ -135,11 +141,11 @@ class RandomGray(Block):
         """Transform an image of three channels, or return it; `mx.np` images become float32."""
         if x._is_numpy:  # MXNet 2 uses other weights and does not round
             x = x.astype("float32")
-            gray = nd.dot(x, nd.array([[0.2989] * 3, [0.587] * 3, [0.114] * 3]))
+            gray = _mixed(x, (0.2989, 0.587, 0.114))
             return x if draw() > self.p else gray.as_np_ndarray()
         if draw() > self.p:
             return x
-        gray = nd.dot(x.astype("float32"), nd.array([[0.21] * 3, [0.72] * 3, [0.07] * 3]))
+        gray = _mixed(x.astype("float32"), (0.21, 0.72, 0.07))
         return (gray.clip(0, 255) if x.dtype == np.uint8 else gray).astype(x.dtype)
 
 
