@@ -63,16 +63,17 @@ class GroupCall:
     def _fill(self, buffer):
         self._group.fill(buffer, self._from)
 
-    def _take_parts(self, cuts, parts):
+    def _take_parts(self, starts, parts, last):
         """Results are in memory of all ranks: the targets get them before the store does."""
         bucket = self._group.bucket
         if bucket.updating is None and self._store.updater is not None:
             return  # updates are no longer sharded: these are sums
         if any(slot.failed for slot in bucket.slots):
             return
-        self._group.spread_parts(cuts, parts, self._to)
-        completion, self._completion = self._completion, None
-        completion()
+        self._group.spread_parts(starts, parts, self._to)
+        if last:
+            completion, self._completion = self._completion, None
+            completion()
 
     def _on_done(self, error, sums, lease):
         """Handle the arrival of all sums or new values; on the progress thread."""

@@ -40,7 +40,7 @@ class Group:
         self.offsets = [slot.span.start * itemsize for slot in bucket.slots]
         self._offsets = np.array(self.offsets, np.int64)
         self._sizes = np.array([slot.bytes for slot in bucket.slots], np.int64)
-        self._pieces = None  # of the last `spread_parts`
+        self._pieces = {}  # of `spread_parts`, by the starts of the parts
 
     def parts(self, values):
         """Select the group's arrays in a call, with their addresses; None unless they fit.
@@ -69,21 +69,26 @@ class Group:
         """Scatter a buffer to the addresses."""
         copy_parts(addresses, buffer.ctypes.data + self._offsets, self._sizes)
 
-    def spread_parts(self, cuts, parts, addresses):
-        """Scatter a buffer that is in parts to the addresses; see `SharedBuffers.all_reduce`."""
-        if self._pieces is None or self._pieces[0] != cuts:
-            self._pieces = cuts, *self._cut(np.array(cuts, np.int64) * parts[0].itemsize)
-        _, keys, shifts, ranks, places, sizes = self._pieces
-        starts = np.array([part.ctypes.data for part in parts], np.int64)
-        copy_parts(addresses[keys] + shifts, starts[ranks] + places, sizes)
+    def spread_parts(self, starts, parts, addresses):
+        """Scatter parts of a buffer to the addresses; see `BucketPush`."""
+        known = tuple(starts)
+        if known not in self._pieces:
+            begins = np.array(starts, np.int64) * parts[0].itemsize
+            self._pieces[known] = self._cut(begins, begins + [part.nbytes for part in parts])
+        keys, shifts, numbers, places, sizes = self._pieces[known]
+        memory = np.array([part.ctypes.data for part in parts], np.int64)
+        copy_parts(addresses[keys] + shifts, memory[numbers] + places, sizes)
 
-    def _cut(self, cuts):
+    def _cut(self, begins, ends):
         """Pieces of keys within one part: key, byte offset, part, byte offset, length."""
-        edges = np.union1d(self._offsets, cuts[:-1])
+        edges = np.union1d(self._offsets, begins)
+        numbers = np.searchsorted(begins, edges, "right") - 1
+        stops = np.minimum(np.append(edges[1:], ends[-1]), ends[numbers])
+        inside = (numbers >= 0) & (edges < stops)
+        edges, numbers = edges[inside], numbers[inside]
         keys = np.searchsorted(self._offsets, edges, "right") - 1
-        ranks = np.searchsorted(cuts[:-1], edges, "right") - 1
-        sizes = np.diff(edges, append=cuts[-1])
-        return keys, edges - self._offsets[keys], ranks, edges - cuts[ranks], sizes
+        sizes = stops[inside] - edges
+        return keys, edges - self._offsets[keys], numbers, edges - begins[numbers], sizes
 
 
 def groups_of(keys, shared, code_of):

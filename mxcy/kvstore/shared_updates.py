@@ -77,19 +77,27 @@ class SharedUpdates:
 
     # -- the progress thread ----------------------------------------------------------------------
 
+    def begin(self, shares, values, slots, current):
+        """Prepare an update of this worker's part in pieces; see `Exchange.share_updates`."""
+        whole, held = self._count(slots), self._held[0]
+        for share, place in _places(shares):
+            weight = self._part(share, values[place])
+            try:
+                if not current:
+                    self._weight_of(share).copyto(weight)
+                if share.slot.key in whole:
+                    held.put(share, whole[share.slot.key])
+                held.prepare(self._updater.optimizer, share, weight)
+                weight.wait_to_read()
+            except Exception as error:
+                self._fail(share.slot, failure_text(error))
+
     def update(self, parts, slots, current):
-        """Update parts of a bucket; see `Exchange.share_updates`."""
-        self._updater.optimizer._set_current_context(0)
-        for slot in slots:
-            self._updater.optimizer._update_count(slot.key)
-        states = self._updater.states  # loaded from a file, or from before the sharding
-        whole = {slot.key: states.pop(slot.key) for slot in slots if slot.key in states}
+        """Update parts of a bucket, or pieces of them; see `Exchange.share_updates`."""
+        whole = self._count(slots)
         changed = []
         for held, (shares, sums, values) in zip(self._held, parts, strict=False):
-            start = 0
-            for share in shares:
-                place = slice(start, start + share.length)
-                start = place.stop
+            for share, place in _places(shares):
                 weight = self._part(share, values[place])
                 try:
                     if not current:
@@ -107,6 +115,14 @@ class SharedUpdates:
                 self._fail(slot, str(error))
         return _Done
 
+    def _count(self, slots):
+        """Count an update of keys; return their states that are not in parts yet."""
+        self._updater.optimizer._set_current_context(0)
+        for slot in slots:
+            self._updater.optimizer._update_count(slot.key)
+        states = self._updater.states  # loaded from a file, or from before the sharding
+        return {slot.key: states.pop(slot.key) for slot in slots if slot.key in states}
+
     def _change(self, held, share, gradient, weight):
         key, optimizer = share.slot.key, self._updater.optimizer
         if self._store.shared[key].by_rows:
@@ -118,6 +134,8 @@ class SharedUpdates:
         counts[key] = count
 
     def _fail(self, slot, text):
+        if slot.failed:  # all workers know
+            return
         slot.failed = f"key {slot.key!r}, round {slot.rounds + 1}: {text}"
         slot.bucket.failures.append(slot)
 
@@ -249,12 +267,32 @@ class _Held:
     def __init__(self, optimizer):
         self._updater = get_updater(optimizer)
         self._rows = {}  # key -> first and last row of the part
+        self._slices = {}  # piece of a share -> state of the share, and its part for the piece
 
     def update(self, optimizer, share, gradient, weight):
-        """Update the weights of a share."""
+        """Update the weights of a share, or of a piece of one that is prepared."""
+        if share.whole is not share:
+            state = self._state_of(share)
+            optimizer.update_multi_precision(share.slot.key, weight, gradient, state)
+            return
         self._updater.optimizer = optimizer
         self._rows[share.slot.key] = (share.begin, share.end)
         self._updater(share.slot.key, gradient, weight)
+
+    def prepare(self, optimizer, share, weight):
+        """Have a state for a share that is updated in pieces."""
+        self._updater.optimizer = optimizer
+        self._rows[share.slot.key] = (share.begin, share.end)
+        self._updater._prepare_state(share.slot.key, weight)
+
+    def _state_of(self, piece):
+        state, whole = self._updater.states[piece.slot.key], piece.whole
+        known = self._slices.get(piece)
+        if known is None or known[0] is not state:
+            first, last = piece.begin - whole.begin, piece.end - whole.begin
+            known = state, _sliced(state, first, last, whole.end - whole.begin)
+            self._slices[piece] = known
+        return known[1]
 
     def put(self, share, state):
         """Take the share's part of a whole state."""
@@ -268,10 +306,19 @@ class _Held:
         """Forget all states."""
         self._updater.states.clear()
         self._rows.clear()
+        self._slices.clear()
 
     def pieces(self):
         """List the key, first and last row and state of each part."""
         return [(key, *rows, self._updater.states.get(key)) for key, rows in self._rows.items()]
+
+
+def _places(shares):
+    """Shares, and where their elements are in the memory of their part."""
+    start = 0
+    for share in shares:
+        yield share, slice(start, start + share.length)
+        start += share.length
 
 
 def _rows_of(array, share):

@@ -1,12 +1,14 @@
 """All-reduce in memory that the ranks of a machine share."""
 
 import json
+import math
 
 import numpy as np
 import pytest
 
-from mxcy.dist.keys import buckets, shared_memory
+from mxcy.dist.keys import buckets, piecewise, shared_memory
 from mxcy.dist.keys.ownership import Ownership, update_in_shared_memory, update_shares
+from mxcy.dist.keys.piecewise import PiecewiseUpdate
 from mxcy.dist.keys.shared_memory import SharedBuffers, SharedValues
 from mxcy.dist.keys.slots import Slot
 from mxcy.dist.worlds.memory_world import MemoryJob
@@ -69,14 +71,14 @@ def test_sums(ranks, where, monkeypatch):
                 now = yield from shared.all_reduce(
                     source,
                     targets[rank],
-                    lambda cuts, parts: all_parts.append((cuts[-1], np.concatenate(parts))),
+                    lambda _, parts, last: all_parts.append((last, np.concatenate(parts))),
                 )
             return now
 
         together(ranks, 110_000, steps, seed)
         assert (targets == total).all()
         assert len(all_parts) == (2 * ranks if where == "own" else 0)
-        assert all(end == length and (sums == total).all() for end, sums in all_parts)
+        assert all(ended and (sums == total).all() for ended, sums in all_parts)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -144,6 +146,90 @@ def test_shared_updates(area):
     assert (values == -sources.sum(0) * (3 if area == 1 << 16 else 1)).all()
 
 
+class _Subtracting:
+    """A bucket of which sums are subtracted from the values, as often as the session says."""
+
+    def __init__(self, channel, shapes, dtype):
+        self.slots = [Slot(key, shape, dtype, None) for key, shape in enumerate(shapes)]
+        start = 0
+        for slot in self.slots:
+            slot.span = slice(start, start + slot.size)
+            start += slot.size
+        self.channel, self.dtype, self.length = channel, np.dtype(dtype), start
+        self.updating, self.ownership = self, Ownership(self.slots, channel.size)
+        self.began, self.updated = [], []
+
+    def begin(self, shares, values, slots, current):
+        assert slots is self.slots and values.size == sum(share.length for share in shares)
+        self.began.append(current)
+        if not current:
+            values[:] = 1
+
+    def update(self, parts, slots, current):
+        ((shares, sums, values),) = parts
+        assert current and not slots and sums.size == values.size
+        assert sums.size == sum(share.length for share in shares)
+        self.updated += [(share.slot.key, share.begin, share.end) for share in shares]
+        values -= sums
+        return self.channel.barrier()
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_updates_in_pieces(seed, monkeypatch):
+    """Every rank has the sums of all ranks subtracted from every value, bit by bit."""
+    draw = np.random.default_rng(seed)
+    ranks, most = int(draw.integers(2, 6)), int(draw.choice([64, 200, 1000]))
+    monkeypatch.setattr(piecewise, "_PIECE_BYTES", 4 * most)
+    shapes = [(int(draw.integers(1, 900)), int(draw.integers(1, 60))) for _ in range(3)]
+    shapes = [(700,), *shapes[: int(draw.integers(0, 4))], (0, 3), ()]
+    length, sessions = sum(map(math.prod, shapes)), 3
+    sources = (draw.normal(size=(sessions, ranks, length)) * 100).astype("f4")
+    targets = np.zeros((ranks, length), "f4")
+    expected = np.ones(length, "f4")
+    for values in sources:
+        total = values[0]
+        for value in values[1:]:
+            total = total + value
+        expected -= total
+
+    def steps(rank, channel):
+        bucket = _Subtracting(channel, shapes, "f4")
+        shared = SharedBuffers(channel, bucket.dtype, length)
+        update, sums = PiecewiseUpdate(bucket, shared.inputs), np.empty(length, "f4")
+        assert update.possible
+        for session, values in enumerate(sources):
+            ended = []
+
+            def take(starts, parts, last, ended=ended):
+                assert starts == sorted(starts)
+                for start, part in zip(starts, parts, strict=True):
+                    targets[rank][start : start + part.size] = part
+                ended.append(last)
+
+            source = targets[rank]  # results replace what has been pushed
+            source[:] = values[rank]
+            yield from update.run(source, sums, session > 0, take if session != 1 else None)
+            assert ended == [*[False] * (len(ended) - 1), True] if session != 1 else not ended
+        assert bucket.began == [False, True, True]
+        rows = sorted(bucket.updated)
+        assert rows == sorted(3 * list(dict.fromkeys(bucket.updated)))
+        values = SharedValues(update, update.cuts, lambda size: (np.empty(size, "f4"), None))
+        assert (values.copy() == expected).all()
+        return rank
+
+    together(ranks, 6 * (ranks - 1) * 4 * (most + 32), steps, seed)
+    assert (targets == expected).all()
+
+
+def test_rows_too_long_for_pieces(monkeypatch):
+    monkeypatch.setattr(piecewise, "_PIECE_BYTES", 400)
+    for world in MemoryJob(2, area=1 << 16).worlds:
+        for row, possible in ((100, True), (101, False)):
+            bucket = _Subtracting(world.new_channel(), [(9, row)], "f4")
+            shared = SharedBuffers(bucket.channel, bucket.dtype, bucket.length)
+            assert PiecewiseUpdate(bucket, shared.inputs).possible == possible
+
+
 def test_segments():
     first, second = Segments(), Segments()
     paths = [first.path, second.path]
@@ -151,7 +237,10 @@ def test_segments():
     second.attach(paths)
     first.areas(3)[1][-4:] = [1, 2, 3, 4]
     first.areas(4)[1][0] = 5
+    first.values(3, 5000)[1][-4:] = [6, 7, 8, 9]
     first.close()
+    assert second.values(3, 5000)[1][-5:].tolist() == [0, 6, 7, 8, 9]
+    assert not second.values(3, 5000)[0].any() and second.values(3, 1 << 40) is None
     assert second.areas(3)[1][-4:].tolist() == [1, 2, 3, 4]
     assert second.areas(4)[1][0] == 5 and len(second.areas(5)[0]) == AREA_BYTES
     assert not second.areas(3)[0].any()

@@ -36,17 +36,27 @@ class _Doubling:
     def suits(bucket):
         return True
 
+    def begin(self, shares, values, slots, current):
+        if not current:
+            start = 0
+            for share in shares:
+                values[start : start + share.length] = self._before(share)
+                start += share.length
+
+    def _before(self, share):
+        slot, row = share.slot, share.length // (share.end - share.begin)
+        before = self._rank.values[slot.key][-1] if self._rank.values[slot.key] else 0.0
+        before = np.broadcast_to(before, slot.shape).reshape(-1)
+        return before[share.begin * row : share.end * row]
+
     def update(self, parts, slots, current):
         for shares, sums, values in parts:
             start = 0
             for share in shares:
                 place, slot = slice(start, start + share.length), share.slot
                 start += share.length
-                row = share.length // (share.end - share.begin)
                 if not current:
-                    before = self._rank.values[slot.key][-1] if self._rank.values[slot.key] else 0.0
-                    before = np.broadcast_to(before, slot.shape).reshape(-1)
-                    values[place] = before[share.begin * row : share.end * row]
+                    values[place] = self._before(share)
                 values[place] += 2 * sums[place]
                 if slot.key == self._fails and self._rank.rank == 1:
                     slot.failed = "no"
@@ -105,7 +115,7 @@ def test_random_programs_in_shared_memory(seed, area, monkeypatch):
 
 
 @no_arrays
-@pytest.mark.parametrize("area", [None, 1 << 20])
+@pytest.mark.parametrize("area", [None, 1 << 20, 1 << 16])
 def test_an_update_that_fails_in_one_process(area):
     def program(rank):
         rank.exchange.share_updates(_Doubling(rank, fails="b"))
@@ -298,3 +308,69 @@ def test_one_worker_has_all_states():
     store.pushpull(0, mx.nd.ones(30000), out=out)
     out.wait_to_read()
     assert store._updater.states[0][0].shape == (30000,)
+
+
+#: keys that do not fit into input buffers, alone or together, against an updater that has all sums
+_LARGE = r"""
+import os
+import mxcy as mx, numpy as np
+from mxcy.optimizer import get_updater
+shapes = [(3001, 997), (5_000_003,), (7, 20)]
+keys = list(range(len(shapes)))
+store = mx.kv.create("dist_sync")
+rank, size = store.rank, store.num_workers
+
+def arrays(seed):
+    draw = np.random.RandomState(seed)
+    bits = [draw.bytes(int(np.prod(shape))) for shape in shapes]
+    return [
+        mx.nd.array(np.frombuffer(b, "i1").reshape(shape).astype("float32") / 64)
+        for b, shape in zip(bits, shapes)
+    ]
+
+first = arrays(7)
+store.init(keys, first)
+settings = dict(learning_rate=0.1, momentum=0.9, wd=0.01)
+optimizer = mx.optimizer.SGD(**settings)
+store.set_optimizer(optimizer)
+alone = get_updater(mx.optimizer.SGD(**settings))
+outs = [mx.nd.zeros(shape) for shape in shapes]
+for step in range(6):
+    mine = arrays(100 * step + rank)
+    if step == 3:
+        store._settle()
+        optimizer.set_learning_rate(0.03)
+        alone.optimizer.set_learning_rate(0.03)
+    if step == 2:  # one key at a time, in another order on each rank
+        for key in keys[::-1] if rank else keys:
+            store.push(key, mine[key])
+        store.pull(keys, out=outs)
+    elif step == 4:
+        store.pushpull(keys, mine)
+        outs = mine
+    else:
+        store.pushpull(keys, mine, out=outs)
+    total = [sum(each) for each in zip(*[arrays(100 * step + r) for r in range(size)])]
+    for key in keys:
+        alone(key, total[key], first[key])
+        assert (outs[key].asnumpy() == first[key].asnumpy()).all(), (step, key)
+    if step == 1:
+        path = os.path.join(os.environ["STATES"], "states")
+        if rank == 0:
+            store.save_optimizer_states(path)
+        store._barrier()
+    if step == 4:  # as they were after step 1, in both
+        store.load_optimizer_states(path)
+        with open(path, "rb") as file:
+            alone.set_states(file.read())
+buckets = {store.handle.shared[key].slot.bucket for key in keys}
+print("\n", len(buckets), sum(bucket.weights.in_pieces for bucket in buckets))
+"""
+
+
+@needs_mpi
+@pytest.mark.parametrize("bound, buckets", [("4194304", " 3 2"), ("400000000", " 1 1")])
+def test_large_keys(tmp_path, bound, buckets):
+    settings = {"STATES": str(tmp_path), "MXCY_DIST_BUCKET_BYTES": bound}
+    ended = job(2, _LARGE, **settings)
+    assert (ended.code, ended.lines) == (0, [buckets] * 2), ended.err

@@ -9,9 +9,10 @@ for the next session. So no rank waits for keys that another pushes later or in 
 import numpy as np
 
 from mxcy.dist.keys.mirrors import update_mirrored
-from mxcy.dist.keys.ownership import Ownership, update_in_shared_memory, update_shares
+from mxcy.dist.keys.ownership import Ownership, update_shares
 from mxcy.dist.keys.pushes import Lease, Rounds, failure_text
-from mxcy.dist.keys.shared_memory import SharedBuffers, SharedValues
+from mxcy.dist.keys.shared_memory import SharedBuffers
+from mxcy.dist.keys.shared_weights import SharedWeights
 from mxcy.dist.keys.timing import Timing
 
 __all__ = ["Bucket"]
@@ -40,6 +41,8 @@ class Bucket:
     ----------
     updating : object or None
         Performs sharded updates, if this bucket has them; see `Exchange.share_updates`.
+    weights : SharedWeights
+        The values after such updates in shared memory.
     """
 
     def __init__(self, slots, channel, size, reduction):
@@ -59,7 +62,7 @@ class Bucket:
         self.updating = self.ownership = self.mirrors = None
         self.pending_update = None  # PendingUpdate or None: of a session in an elastic job
         self._send_buffer = self._shared = None
-        self._in_outputs = None  # SharedValues or None: the current values, after sharded updates
+        self.weights = SharedWeights(self, self._leased)
         self._filled_keys = 0  # slots with something to send
         self._free = []
         self._session = self._aborted = None
@@ -94,6 +97,7 @@ class Bucket:
         """Shard updates from the next session on; None: do not; in elastic jobs, with mirrors."""
         self.updating, self.mirrors = updating, mirrors
         self.ownership = Ownership(self.slots, self._ranks) if updating else None
+        self.weights.reset()
 
     @property
     def in_flight(self):
@@ -257,9 +261,10 @@ class Bucket:
         """Undo the session in flight and continue with `ranks` ranks."""
         self._aborted = self._session or self._aborted
         self._session, self._ranks = None, ranks
-        self._keep_values()
+        self.weights.keep()
         if self._shared is not None:  # between two rounds: nothing is in its buffers
             self._shared = self._send_buffer = None
+            self.weights.reset()
         self.sessions, self._not_before = self.completed, 0.0
 
     def adopt(self, numbers, complete, sums):
@@ -297,7 +302,7 @@ class Bucket:
             return
         if self.check is not None and not self._counted:
             yield from self.check(self, agreed)
-        self._keep_values()
+        self.weights.keep()
         source, sums, lease = self._operands(agreed, complete, all_keys)
         buffers, on_parts = self._shared_buffers() if complete else None, None
         if self.bucket_push is not None and self.factor == 1.0:
@@ -345,35 +350,16 @@ class Bucket:
             source = self.bucket_push.source
         sums, sums_place = self._leased(source.size)
         buffers = self._shared_buffers() if complete and self.mirrors is None else None
-        if buffers is not None and source.size <= buffers.capacity:
-            values = lease = yield from self._update_in_shared_memory(source, sums, buffers)
+        if self.weights.fit(buffers):
+            values = lease = yield from self.weights.update(source, sums, buffers)
         else:
-            self._keep_values()
+            self.weights.keep()
             values, lease = self._leased(source.size)
             update = update_shares if self.mirrors is None else update_mirrored
             yield from update(self, agreed, source, (sums, values))
         del place, sums_place
         self.bytes += source.nbytes
         self._deliver_results(agreed, values, lease, complete)
-
-    def _update_in_shared_memory(self, source, sums, buffers):
-        """Have all keys updated; return the new values."""
-        push, current = self.bucket_push, self._in_outputs is not None
-        if current and push is not None:  # nobody reads the bucket's values until it is done
-            self._in_outputs.drop()
-        else:
-            self._keep_values()
-        cuts = yield from update_in_shared_memory(self, source, sums, buffers, current)
-        values = self._in_outputs = SharedValues(buffers, cuts, self._leased)
-        if push is not None and push.on_parts is not None:
-            push.on_parts(cuts, buffers.parts(cuts))
-        return values
-
-    def _keep_values(self):
-        """Copy values from the output buffers, which are about to be used."""
-        if self._in_outputs is not None:
-            self._in_outputs.copy()
-            self._in_outputs = None
 
     def _deliver_results(self, agreed, values, lease, complete):
         if self.keeps:

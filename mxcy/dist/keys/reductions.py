@@ -42,7 +42,7 @@ class AllReduce:
         buffers : SharedBuffers, optional
             Memory that all ranks share.
         on_parts : callable, optional
-            See `SharedBuffers.all_reduce`.
+            See `BucketPush`.
 
         Yields
         ------

@@ -11,7 +11,7 @@ import itertools
 
 import numpy as np
 
-__all__ = ["SharedBuffers", "SharedValues"]
+__all__ = ["SharedBuffers", "SharedValues", "sum_blocks"]
 
 _CHUNK_BYTES = 8 << 20  # of arrays that are copied to the input buffer
 _BLOCK_BYTES = 128 << 10  # of sums, which are copied while they are in the cache
@@ -33,6 +33,8 @@ class SharedBuffers:
     ----------
     capacity : int
         Elements of a buffer.
+    inputs : list of numpy.ndarray
+        The ranks' input buffers.
     own : numpy.ndarray or None
         This rank's input buffer for the whole bucket, if it fits.
     """
@@ -40,10 +42,10 @@ class SharedBuffers:
     def __init__(self, channel, dtype, length):
         self._channel, self._rank, self._ranks = channel, channel.rank, channel.size
         size = channel.areas[0].nbytes // 2 // _ALIGNMENT * _ALIGNMENT
-        self._inputs = [area[:size].view(dtype) for area in channel.areas]
+        self.inputs = [area[:size].view(dtype) for area in channel.areas]
         self._outputs = [area[size : 2 * size].view(dtype) for area in channel.areas]
         self.capacity = size // dtype.itemsize
-        self.own = self._inputs[self._rank][:length] if length <= self.capacity else None
+        self.own = self.inputs[self._rank][:length] if length <= self.capacity else None
 
     def all_reduce(self, source, target, on_parts=None):
         """Sum an array over all ranks.
@@ -53,8 +55,8 @@ class SharedBuffers:
         source, target : numpy.ndarray
             Flat, of one length. They may be the same array, but only the source may be `own`.
         on_parts : callable, optional
-            ``on_parts(cuts, parts)`` gets the sums of a source that is `own` before they are copied
-            to `target`: the first element of each part, with the length, and the parts.
+            See `BucketPush`; it gets the sums of a source that is `own` before they are copied to
+            `target`.
 
         Yields
         ------
@@ -77,7 +79,7 @@ class SharedBuffers:
             self.sum_part(piece, cuts, parts[self._rank], copy)
             now = yield self._channel.barrier()
             if direct:
-                on_parts(cuts, parts)
+                on_parts(cuts[:-1], parts, True)
             self.gather(sums, cuts, skip=None if direct else self._rank)
         return now
 
@@ -100,7 +102,7 @@ class SharedBuffers:
         if not is_own:
             for rank, (first, last) in enumerate(itertools.pairwise(cuts)):
                 if rank != self._rank:
-                    self._inputs[self._rank][first:last] = source[first:last]
+                    self.inputs[self._rank][first:last] = source[first:last]
         yield self._channel.barrier()
 
     def sum_part(self, source, cuts, out, copy=None):
@@ -115,18 +117,9 @@ class SharedBuffers:
         copy : numpy.ndarray, optional
             Takes the sum, too; may be the part of `source`.
         """
-        inputs = [self._part(self._inputs, rank, self._rank, cuts) for rank in range(self._ranks)]
+        inputs = [self._part(self.inputs, rank, self._rank, cuts) for rank in range(self._ranks)]
         inputs[self._rank] = source[cuts[self._rank] : cuts[self._rank + 1]]
-        step = _BLOCK_BYTES // out.itemsize
-        with np.errstate(all="ignore"):
-            for begin in range(0, out.size, step):
-                first, second, *others = (part[begin : begin + step] for part in inputs)
-                total = out[begin : begin + step]
-                np.add(first, second, out=total)
-                for other in others:
-                    np.add(total, other, out=total)
-                if copy is not None:
-                    copy[begin : begin + step] = total
+        sum_blocks(inputs, out, copy)
 
     def parts(self, cuts):
         """The parts of all ranks in their output buffers; only this rank writes its own.
@@ -166,14 +159,39 @@ class SharedBuffers:
         return buffers[owner][cuts[rank] : cuts[rank + 1]]
 
 
+def sum_blocks(terms, out, copy=None):
+    """Sum arrays in their order, in blocks that stay in the cache.
+
+    Parameters
+    ----------
+    terms : list of numpy.ndarray
+        Two or more.
+    out : numpy.ndarray
+        Takes the sum; none of the terms.
+    copy : numpy.ndarray, optional
+        Takes the sum, too; may be one of the terms.
+    """
+    step = _BLOCK_BYTES // out.itemsize
+    with np.errstate(all="ignore"):
+        for begin in range(0, out.size, step):
+            first, second, *others = (term[begin : begin + step] for term in terms)
+            total = out[begin : begin + step]
+            np.add(first, second, out=total)
+            for other in others:
+                np.add(total, other, out=total)
+            if copy is not None:
+                copy[begin : begin + step] = total
+
+
 class SharedValues:
-    """Values of a bucket that stay in the output buffers until they are needed elsewhere.
+    """Values of a bucket that stay in the ranks' memory until they are needed elsewhere.
 
     They are there until this rank passes the first barrier of its next all-reduce.
 
     Parameters
     ----------
-    buffers : SharedBuffers
+    buffers : SharedBuffers or PiecewiseUpdate
+        Has the values.
     cuts : list of int
         See `SharedBuffers.scatter`.
     lease : callable

@@ -28,6 +28,10 @@ class Channel:
             self._areas = self._segments.areas(self.number)
         return self._areas
 
+    def values(self, length):
+        """list of numpy.ndarray or None: memory for so many bytes of values, likewise."""
+        return self._segments and self._segments.values(self.number, length)
+
     def replace(self, comm, segments=None):
         """Switch to another communicator, without levels; no collective may be in flight."""
         for channel in (self.inside, self.between):

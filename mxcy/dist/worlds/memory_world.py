@@ -67,14 +67,16 @@ class MemoryJob:
                 del self._meetings[name]
         return meeting
 
-    def areas(self, name, size):
-        """The areas of a channel by rank, or None."""
+    def areas(self, name, size, length=None):
+        """The areas of a channel by rank, or None; with a length, memory for its values."""
         if self._area is None or size == 1:
             return None
+        known = name, length
         with self.lock:
-            if name not in self._areas:
-                self._areas[name] = [np.empty(self._area, np.uint8) for _ in range(size)]
-            return self._areas[name]
+            if known not in self._areas:
+                needed = self._area if length is None else length
+                self._areas[known] = [np.empty(needed, np.uint8) for _ in range(size)]
+            return self._areas[known]
 
     def die(self, place):
         """Make a rank fail as if it were killed."""
@@ -307,6 +309,9 @@ class _Channel:
     @property
     def areas(self):
         return self._world.job.areas((self._world.epoch, self._name), self.size)
+
+    def values(self, length):
+        return self._world.job.areas((self._world.epoch, self._name), self.size, length)
 
     def barrier(self):
         return self._meet(None, lambda inputs: None)

@@ -114,6 +114,10 @@ class _LoggedChannel:
     def areas(self):
         return self._channel.areas
 
+    def values(self, length):
+        """See `Channel.values`."""
+        return self._channel.values(length)
+
     def barrier(self):
         _log(self._world, "begins barrier")
         return self._channel.barrier()

@@ -8,13 +8,15 @@ import numpy as np
 __all__ = ["AREA_BYTES", "Segments"]
 
 AREA_BYTES = 16 << 20  # of a channel, in the segment of each rank: two buffers
+_VALUES_BYTES = 4 << 30  # of a channel, likewise: for values that stay there
+_STRIDE = AREA_BYTES + _VALUES_BYTES
 _MOST_CHANNELS = 1 << 11
 
 
 class Segments:
-    """A segment of memory per rank, in which each channel has an area.
+    """A segment of memory per rank, in which each channel has an area and memory for values.
 
-    A segment is an unnamed sparse file: only areas that are used take memory, and nothing is left
+    A segment is an unnamed sparse file: only what is used takes memory, and nothing is left
     when the ranks have ended, however that was. Other ranks open it by its owner's process number.
 
     Raises
@@ -27,7 +29,7 @@ class Segments:
         if not hasattr(os, "memfd_create"):
             raise OSError("no unnamed files")
         own = os.memfd_create("mxcy all-reduce")
-        os.ftruncate(own, AREA_BYTES * _MOST_CHANNELS)
+        os.ftruncate(own, _STRIDE * _MOST_CHANNELS)
         self._own, self._files = own, []
 
     @property
@@ -64,10 +66,29 @@ class Segments:
         list of numpy.ndarray of uint8
             By rank.
         """
-        start = channel * AREA_BYTES
+        return self._map(channel * _STRIDE, AREA_BYTES)
+
+    def values(self, channel, length):
+        """Map a channel's memory for values in all segments.
+
+        Parameters
+        ----------
+        channel : int
+        length : int
+            Bytes.
+
+        Returns
+        -------
+        list of numpy.ndarray of uint8, or None
+            By rank; None if there is less memory.
+        """
+        if length > _VALUES_BYTES:
+            return None
+        return self._map(channel * _STRIDE + AREA_BYTES, length)
+
+    def _map(self, start, length):
         return [
-            np.frombuffer(mmap.mmap(file, AREA_BYTES, offset=start), np.uint8)
-            for file in self._files
+            np.frombuffer(mmap.mmap(file, length, offset=start), np.uint8) for file in self._files
         ]
 
     def close(self):

@@ -1,0 +1,93 @@
+"""Weights of a bucket in memory that all ranks share, where sharded updates change them."""
+
+from mxcy.dist.keys.ownership import update_in_shared_memory
+from mxcy.dist.keys.piecewise import PiecewiseUpdate
+from mxcy.dist.keys.shared_memory import SharedValues
+
+__all__ = ["SharedWeights"]
+
+
+class SharedWeights:
+    """Updates a bucket in shared memory, whole or in pieces, and keeps its values there.
+
+    Parameters
+    ----------
+    bucket : Bucket
+    lease : callable
+        See `SharedValues`.
+    """
+
+    def __init__(self, bucket, lease):
+        self._bucket, self._lease = bucket, lease
+        self._piecewise = None  # PiecewiseUpdate or None: of buckets larger than buffers
+        self._values = None  # SharedValues or None: the current values, after an update
+
+    @property
+    def in_pieces(self):
+        """bool: whether the bucket is updated in pieces."""
+        return self._piecewise is not None and self._piecewise.possible
+
+    def reset(self):
+        """Forget how the bucket was divided."""
+        self._piecewise = None
+
+    def fit(self, buffers):
+        """Whether all keys can be updated in memory that all ranks share.
+
+        Parameters
+        ----------
+        buffers : SharedBuffers or None
+
+        Returns
+        -------
+        bool
+        """
+        if buffers is None:
+            return False
+        if self._bucket.length <= buffers.capacity:
+            return True
+        if self._piecewise is None:
+            self._piecewise = PiecewiseUpdate(self._bucket, buffers.inputs)
+        return self._piecewise.possible
+
+    def update(self, source, sums, buffers):
+        """Have all keys updated, in memory that they `fit`.
+
+        Parameters
+        ----------
+        source : numpy.ndarray
+            Pushed values.
+        sums : numpy.ndarray
+            For sums.
+        buffers : SharedBuffers
+
+        Yields
+        ------
+        request
+
+        Returns
+        -------
+        SharedValues
+        """
+        push, current = self._bucket.bucket_push, self._values is not None
+        if current and push is not None:  # nobody reads the bucket's values until it is done
+            self._values.drop()
+        else:
+            self.keep()
+        on_parts = push and push.on_parts
+        if self._piecewise is not None:
+            yield from self._piecewise.run(source, sums, current, on_parts)
+            values = SharedValues(self._piecewise, self._piecewise.cuts, self._lease)
+        else:
+            cuts = yield from update_in_shared_memory(self._bucket, source, sums, buffers, current)
+            values = SharedValues(buffers, cuts, self._lease)
+            if on_parts is not None:
+                on_parts(cuts[:-1], buffers.parts(cuts), True)
+        self._values = values
+        return values
+
+    def keep(self):
+        """Copy the values from shared memory, which is about to be used."""
+        if self._values is not None:
+            self._values.copy()
+            self._values = None
