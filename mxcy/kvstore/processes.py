@@ -163,7 +163,7 @@ def _terms(array):
 def _travelling(tensor, factor=1.0):
     """Scale a tensor and convert it to the dtype of sums."""
     name = NAMES[code_of(tensor.dtype)]
-    array = tensor.as_nd_ndarray()
+    array = tensor.as_nd_ndarray().detach()  # the next backward may replace a gradient's memory
     array = array if name not in SUM_DTYPES else array.astype(SUM_DTYPES[name])
     return array if factor == 1.0 else array * factor
 
@@ -266,7 +266,7 @@ def broadcast_(tensor, root_rank, name=None, priority=0):
     name = _member.name_of("broadcast", name)
     if not 0 <= root_rank < size():
         raise MXNetError(f"{name}: root_rank must be from 0 to {size() - 1}, got {root_rank}")
-    own = window(tensor)
+    own = window(tensor.detach())
 
     def make_steps(channel, terms):
         _alike(name, terms)

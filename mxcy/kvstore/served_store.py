@@ -126,7 +126,7 @@ class ServedStore(DistStore):
         self._check_outs(key, arrays, value)
         if not arrays:
             return
-        targets, shared = [window(array) for array in arrays], self.shared[key]
+        targets, shared = [window(array.detach()) for array in arrays], self.shared[key]
         name = f"KVStore.pull({key!r})"
 
         def start(completion):

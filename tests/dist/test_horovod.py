@@ -1,10 +1,12 @@
 """Horovod's interface over the processes of a job."""
 
+import threading
+
 import pytest
 
 import mxcy as mx
 import mxcy.horovod as hvd
-from mxcy import gluon
+from mxcy import autograd, gluon
 from tests.dist.jobs import job, needs_mpi
 from tests.env.run import python
 
@@ -34,6 +36,24 @@ def test_one_process(alone):
         hvd.broadcast_parameters([x])
     assert hvd.gloo_built() is False and hvd.nccl_built() == 0
     assert hvd.mpi_built() == hvd.mpi_enabled() == hvd.mpi_threads_supported()
+
+
+def test_a_gradient_that_the_next_backward_replaces(alone):
+    x, ready = mx.nd.ones(3), threading.Event()
+    x.attach_grad()
+
+    def backward(factor):
+        with autograd.record():
+            y = x * factor
+        y.backward()
+
+    backward(2)
+    mx.engine.push(lambda: ready.wait(30), writes=[x.grad])
+    total = hvd.allreduce(x.grad)
+    backward(3)
+    ready.set()
+    assert total.asnumpy().tolist() == [2] * 3
+    assert x.grad.asnumpy().tolist() == [3] * 3
 
 
 def test_before_init():
