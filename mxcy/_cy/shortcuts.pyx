@@ -16,7 +16,7 @@ from mxcy._cy.native cimport MX_BF16, MX_BOOL
 from mxcy._cy.ndarray cimport NDArrayBase, class_of, make_view
 from mxcy._cy.picks cimport distinct, is_comparable, pick
 from mxcy._cy.places cimport argwhere, bincount, count_nonzero, flatnonzero, nonzero
-from mxcy._cy.profiler cimport MX_PROFILE_API, mx_profiled
+from mxcy._cy.profiler cimport MX_PROFILE_API, MX_PROFILE_IMPERATIVE, mx_profiled
 from mxcy._cy.services cimport services
 from mxcy._cy.shapes cimport SPARSE, shape_with
 from mxcy._cy.slices cimport MOST_AXES
@@ -91,6 +91,17 @@ cdef bint is_readable(NDArrayBase array) noexcept:
         array.layout is not SPARSE and is_quiet(array.storage) and array.dtype_code != MX_BF16
         and not mx_profiled(MX_PROFILE_API)
     )
+
+
+cdef object wait_to_read(Shortcut self, PyObject **args, Py_ssize_t n, PyObject *keywords):
+    """Implement ``wait_to_read(array)`` for an array that no operation uses."""
+    cdef NDArrayBase array
+    if n != 1 or keywords != NULL or not isinstance(<object>args[0], NDArrayBase):
+        return REFUSED
+    array = <NDArrayBase>args[0]
+    if array.layout is SPARSE or array.storage.device or not is_quiet(array.storage):
+        return REFUSED
+    return REFUSED if mx_profiled(MX_PROFILE_API | MX_PROFILE_IMPERATIVE) else None
 
 
 cdef object asnumpy(Shortcut self, PyObject **args, Py_ssize_t n, PyObject *keywords):
@@ -201,6 +212,8 @@ cdef Attempt attempt_of(str name) except NULL:
         return make_range
     if name == "reshape":
         return reshape
+    if name == "wait_to_read":
+        return wait_to_read
     if name == "asnumpy":
         return asnumpy
     if name == "asscalar":

@@ -215,6 +215,7 @@ class NDArray(front.NDArrayBase, Conversions):
             raise ValueError("The current array is not a scalar")
         return self.asnumpy().reshape(-1)[0]
 
+    @front.shortcut
     def wait_to_read(self) -> None:
         """Wait until the elements are computed.
 
