@@ -3,6 +3,7 @@
 #include "leaf/matrix/gemm.h"
 
 #include "core/blas.h"
+#include "leaf/matrix/few_rows.h"
 #include "params/matrix.gen.h"
 
 MX_LEAF_BEGIN
@@ -27,32 +28,6 @@ const TileTable<double>& tile_table(double) { return tiles_f64; }
 #undef MX_TILES
 
 namespace {
-
-// c (n) = alpha * B x + beta * c for B (n x k) with row stride `stride`: one pass over B.
-template <class T>
-void times_rows(int threads, int64_t n, int64_t k, T alpha, const T* x, const T* b, int64_t stride,
-                T beta, T* c) {
-  constexpr int L = kLanes<T>, kAtOnce = 4;
-  parallel_for(threads, n, kAtOnce, [&](int64_t begin, int64_t end) {
-    for (int64_t j = begin; j < end; j += kAtOnce) {
-      const int rows = (int)least(kAtOnce, end - j);
-      Vec<T> sums[kAtOnce] = {};
-      const T* row[kAtOnce];
-      for (int r = 0; r < kAtOnce; ++r) row[r] = b + (j + (r < rows ? r : 0)) * stride;
-      int64_t p = 0;
-      for (; p + L <= k; p += L) {
-        const Vec<T> v = load(x + p);
-        for (int r = 0; r < kAtOnce; ++r) sums[r] = fma(v, load(row[r] + p), sums[r]);
-      }
-      for (int r = 0; r < rows; ++r) {
-        T sum = 0;
-        for (int e = 0; e < L; ++e) sum += sums[r][e];
-        for (int64_t q = p; q < k; ++q) sum += x[q] * row[r][q];
-        c[j + r] = alpha * sum + (beta == 0 ? 0 : beta * c[j + r]);
-      }
-    }
-  });
-}
 
 // c (n) = alpha * x B + beta * c for B (k x n) with row stride `stride`: one pass over B.
 template <class T>
@@ -112,23 +87,33 @@ T inner_product(int threads, int64_t k, const T* x, const T* y) {
   return (T)sum;
 }
 
-// Products with a contiguous vector; false if this is not one.
+// Below this k, adding up the lanes of partial sums costs more than packing.
+constexpr int64_t kLongRows = 256;
+
+// Products with a contiguous vector or with few rows; false if this is not one.
 template <class T>
-bool vector_product(int threads, const GemmShape& s, T alpha, const T* a, const T* b, T beta,
-                    T* c) {
+bool thin_product(int threads, const GemmShape& s, T alpha, const T* a, const T* b, T beta, T* c) {
   if (s.m == 1 && s.n == 1 && s.k > 0 && (!s.transpose_a || s.lda == 1) &&
       (s.transpose_b || s.ldb == 1)) {
     c[0] = alpha * inner_product(threads, s.k, a, b) + (beta == 0 ? 0 : beta * c[0]);
     return true;
   }
-  if (s.m == 1 && (!s.transpose_a || s.lda == 1)) {
-    auto times = s.transpose_b ? times_rows<T> : times_columns<T>;
-    times(threads, s.n, s.k, alpha, a, b, s.ldb, beta, c);
+  const bool row = s.m == 1 && (!s.transpose_a || s.lda == 1);
+  const bool few = s.m <= kFewRows && !s.transpose_a && s.k >= kLongRows;
+  if (s.transpose_b && (row || few)) {
+    few_rows(threads, s.m, s.n, s.k, alpha, a, s.lda, b, s.ldb, beta, c, s.ldc);
+    return true;
+  }
+  if (row) {
+    times_columns(threads, s.n, s.k, alpha, a, b, s.ldb, beta, c);
     return true;
   }
   if (s.n == 1 && s.ldc == 1 && (s.transpose_b || s.ldb == 1)) {
-    auto times = s.transpose_a ? times_columns<T> : times_rows<T>;
-    times(threads, s.m, s.k, alpha, b, a, s.lda, beta, c);
+    if (s.transpose_a) {
+      times_columns(threads, s.m, s.k, alpha, b, a, s.lda, beta, c);
+    } else {
+      few_rows(threads, 1, s.m, s.k, alpha, b, s.k, a, s.lda, beta, c, s.m);
+    }
     return true;
   }
   return false;
@@ -138,7 +123,7 @@ bool vector_product(int threads, const GemmShape& s, T alpha, const T* a, const 
 
 template <class T>
 int gemm_arrays(int threads, const GemmShape& s, T alpha, const T* a, const T* b, T beta, T* c) {
-  if (vector_product(threads, s, alpha, a, b, beta, c)) return 0;
+  if (thin_product(threads, s, alpha, a, b, beta, c)) return 0;
   const BlasProblem problem = {s.transpose_a, s.transpose_b, s.m, s.n, s.k, s.lda, s.ldb, s.ldc};
   if (blas_gemm(threads, problem, alpha, a, b, beta, c)) return 0;
   const Matrix<T> left = {a, s.lda, s.transpose_a}, right = {b, s.ldb, !s.transpose_b};

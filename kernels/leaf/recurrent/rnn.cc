@@ -1,6 +1,6 @@
 // "rnn": stacked recurrent layers over sequences; in training it saves what "rnn_grad" needs. The
 // input products of all steps are one matrix product; those of the hidden state are computed step
-// by step with weights packed once.
+// by step with weights packed once, unless there is a single step.
 #include "leaf/recurrent/rnn.h"
 
 #include "core/random/dropout.h"
@@ -57,7 +57,7 @@ struct ForwardBuffers {
 
   ForwardBuffers(const RnnShape& s, BumpAllocator<T>& allocator)
       : own(allocator.take(s.mode == kGru ? s.batch * s.rows : 0)),
-        panels(allocator.take(Panels<T>::size(s.rows, s.out))),
+        panels(allocator.take(s.steps > 1 ? Panels<T>::size(s.rows, s.out) : 0)),
         bias(allocator.take(s.rows)),
         below(allocator.take(s.drops ? s.points() * s.wide : 0)),
         saved(allocator.take(s.saves ? 0 : s.saved_size())),
@@ -133,7 +133,7 @@ int run_part(const RnnShape& s, int threads, int64_t direction, int64_t source, 
                  gates, s.rows) != 0)
     return -1;
   Panels<T> panels = {buffers.panels, s.rows, s.out};
-  panels.pack(threads, {own_weight, s.out, false});
+  if (s.steps > 1) panels.pack(threads, {own_weight, s.out, false});
   Panels<T> projection = {buffers.projection, s.out, s.hidden};
   if (s.projected) projection.pack(threads, {own_weight + s.rows * s.out, s.hidden, false});
   States<T> start = {state, cell, s.out};
@@ -157,6 +157,16 @@ int run_part(const RnnShape& s, int threads, int64_t direction, int64_t source, 
     const T* cells = extra + (step * s.batch + n) * s.hidden;
     if (cell) memcpy(buffers.cell + n * s.hidden, cells, s.hidden * sizeof(T));
   };
+  if (s.steps == 1) {
+    T* sums = gates;
+    if (gru) {
+      sums = buffers.own;
+      for (int64_t n = 0; n < s.batch; ++n) memcpy(sums + n * s.rows, own_bias, s.rows * sizeof(T));
+    }
+    if (product<T>(threads, false, true, s.batch, s.rows, s.out, start.hidden, start.apart,
+                   own_weight, s.out, 1, sums, s.rows) != 0)
+      return -1;
+  }
   const CellBounds<T> bounds(s);
   const StepDivision division(s, threads, sizeof(T));
   parallel_team(division.threads, [&](const TeamMember& member) {
@@ -165,10 +175,12 @@ int run_part(const RnnShape& s, int threads, int64_t direction, int64_t source, 
       const int64_t step = s.step(direction, i), first = step * s.batch;
       const States<T> then = states_before(i);
       T *at = gates + first * s.rows, *result = out + first * s.wide;
-      panels.multiply(share.multiplies, share.count, then.hidden + share.first * then.apart,
-                      then.apart, gru ? own_bias : nullptr, gru ? 0 : 1,
-                      (gru ? buffers.own : at) + share.first * s.rows, s.rows);
-      share.meet();
+      if (s.steps > 1) {
+        panels.multiply(share.multiplies, share.count, then.hidden + share.first * then.apart,
+                        then.apart, gru ? own_bias : nullptr, gru ? 0 : 1,
+                        (gru ? buffers.own : at) + share.first * s.rows, s.rows);
+        share.meet();
+      }
       for (int64_t n = share.begin; n < share.end; ++n) {
         const Forward<T> row = {at + n * s.rows,
                                 extra ? extra + (first + n) * s.hidden : nullptr,

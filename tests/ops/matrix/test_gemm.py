@@ -103,6 +103,18 @@ def test_request_add(dtype, shape):
     check(actual, product + 3 * value(c, dtype) + value(old, dtype), dtype, k)
 
 
+@pytest.mark.parametrize("dtype", ("float32", "float64"))
+@pytest.mark.parametrize("rows", range(1, 10))
+def test_few_rows_of_a_batch(dtype, rows):
+    """Up to eight rows times a transposed matrix have a kernel of their own, from k = 256 on."""
+    for columns, k in ((1, 256), (37, 700), (64, 255), (5, 9000)):
+        a, b, old = (x.astype(dtype) for x in draw(6, (rows, k), (columns, k), (rows, columns)))
+        expected = a.astype(np.float64) @ b.astype(np.float64).T
+        check(gemm(a, b, tb=True, dtype=dtype, threads=2), expected, dtype, k)
+        added = gemm(a, b, tb=True, alpha=-2, dtype=dtype, into=old.copy())
+        check(added, -2 * expected + old, dtype, k)
+
+
 def test_empty():
     assert gemm(np.ones((0, 3), np.float32), np.ones((3, 4), np.float32)).shape == (0, 4)
     assert gemm(np.ones((2, 3), np.float16), np.ones((3, 0), np.float16), dtype="float16").size == 0

@@ -43,7 +43,7 @@ class Net:
 @pytest.mark.parametrize("layers, directions", [(1, 1), (1, 2), (2, 2)])
 @pytest.mark.parametrize("mode", GATES)
 def test_lengths_are_those_of_sequences_run_alone(mode, layers, directions):
-    net, lengths = Net(mode, layers, directions), [6, 2, 4]
+    net, lengths = Net(mode, layers, directions), [6, 1, 4]
     together = [x.asnumpy() for x in net(lengths=lengths)]
     for i, length in enumerate(lengths):
         alone = net(net.data[:length, i : i + 1], [x[:, i : i + 1] for x in net.states])
@@ -52,6 +52,19 @@ def test_lengths_are_those_of_sequences_run_alone(mode, layers, directions):
         assert not together[0][length:, i].any()
         for actual, expected in zip(together[1:], states, strict=True):
             np.testing.assert_allclose(actual[:, i], expected[:, 0], rtol=1e-6, atol=2e-6)
+
+
+@pytest.mark.parametrize("layers", [1, 2])
+@pytest.mark.parametrize("mode", GATES)
+def test_a_sequence_can_be_run_step_by_step(mode, layers):
+    net = Net(mode, layers)
+    expected, states, outs = [x.asnumpy() for x in net()], net.states, []
+    for step in net.data:
+        out, *states = (x.asnumpy() for x in net(step[None], states))
+        outs.append(out[0])
+    np.testing.assert_allclose(outs, expected[0], rtol=1e-6, atol=2e-6)
+    for actual, state in zip(states, expected[1:], strict=True):
+        np.testing.assert_allclose(actual, state, rtol=1e-6, atol=2e-6)
 
 
 @pytest.mark.parametrize("mode", GATES)
