@@ -1,6 +1,6 @@
 # Users:       make train | make test     both create an environment in .venv
-# Developers:  make dev | lint | format | bench | peers | score | train-table | sanitize |
-#              fuzz | clean | test-anywhere | test-pythons | test-dist | test-gpu | test-cudnn | docs | walk | wheels |
+# Developers:  make dev | lint | format | bench | peers | score | train-table | infer-table |
+#              sanitize | fuzz | clean | test-anywhere | test-pythons | test-dist | test-gpu | test-cudnn | docs | walk | wheels |
 #              release-check   see CONTRIBUTING.md
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
@@ -13,8 +13,8 @@ TRAIN = $(VENV)/bin/python -m mxcy.examples.train_mnist --weights $(VENV)/lenet_
 PYTEST = $(VENV)/bin/python -m pytest -q
 NATIVE := setup.py pyproject.toml $(shell find kernels mxcy -name '*.cc' -o -name '*.h' -o -name '*.def' -o -name '*.pyx' -o -name '*.pxd')
 
-.PHONY: help train test test-anywhere test-pythons dev lint format bench peers score train-table sanitize
-.PHONY: fuzz clean test-dist test-gpu test-cudnn train-dist wheels docs walk release-check
+.PHONY: help train test test-anywhere test-pythons dev lint format bench peers score train-table infer-table
+.PHONY: sanitize fuzz clean test-dist test-gpu test-cudnn train-dist wheels docs walk release-check
 help:
 	@sed -n '1,4s/^# //p' Makefile
 
@@ -134,7 +134,8 @@ format: .lint/.installed
 
 bench: $(VENV)/.installed
 	@$(VENV)/bin/python -m pytest benchmarks --benchmark-only --ignore benchmarks/bench_score.py \
-	  --ignore benchmarks/bench_train.py --ignore benchmarks/bench_key.py --history .benchmarks/history
+	  --ignore benchmarks/bench_train.py --ignore benchmarks/bench_infer.py --ignore benchmarks/bench_key.py \
+	  --history .benchmarks/history
 
 # Environments with the frameworks that mxcy is compared with, in .peers (about 2 GB).
 peers:
@@ -152,6 +153,13 @@ train-table: $(VENV)/.installed
 	@$(PIP) install -e '.[bench,onednn]'
 	@$(VENV)/bin/python -m pytest -q benchmarks/bench_train.py --benchmark-only \
 	  --benchmark-columns=min,median,rounds --score-json .benchmarks/train.json \
+	  --history .benchmarks/history $(TABLE)
+
+# Inference of transformers, recurrent, mobile and detection networks; TABLE='--network bert_base,lstm_step'
+infer-table: $(VENV)/.installed
+	@$(PIP) install -e '.[bench,onednn,onnx]'
+	@$(VENV)/bin/python -m pytest -q benchmarks/bench_infer.py --benchmark-only \
+	  --benchmark-columns=min,median,rounds --score-json .benchmarks/infer.json \
 	  --history .benchmarks/history $(TABLE)
 
 # The engine and the profiler with the thread sanitizer, then the tests that run kernels with the address

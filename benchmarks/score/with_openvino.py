@@ -16,9 +16,12 @@ class Contender:
         self._core = openvino.Core()
         self._model = self._core.read_model(Path(folder, self.file))
 
+    def shapes(self, data):
+        return {"data": data.shape}
+
     def bind(self, data):
         self._request = None
-        self._model.reshape({"data": data.shape})
+        self._model.reshape(self.shapes(data))
         compiled = self._core.compile_model(
             self._model,
             "CPU",
@@ -29,14 +32,14 @@ class Contender:
             },
         )
         self._request = compiled.create_infer_request()
-        self._request.set_input_tensor(openvino.Tensor(data, shared_memory=True))
+        self._request.set_tensor("data", openvino.Tensor(data, shared_memory=True))
         self._data = data
 
     def run(self):
         self._request.infer()
 
     def output(self):
-        return self._request.get_output_tensor().data.copy()
+        return self._request.get_output_tensor(0).data.copy()
 
     def about(self):
         return f"OpenVINO {openvino.__version__.split('-')[0]}"

@@ -9,6 +9,7 @@ import numpy as np
 import torch
 import torch._inductor.config as inductor
 from torch import fx, nn
+from torch.nn import functional
 
 from benchmarks.score.graph import read_graph
 
@@ -81,6 +82,34 @@ MAKERS = {
     "Pooling": _pooling,
     "SoftmaxOutput": lambda node: nn.Softmax(1),
     "clip": lambda node: nn.Hardtanh(float(node.get("a_min")), float(node.get("a_max"))),
+    "L2Normalization": lambda node: _ChannelNorm(float(node.get("eps", 1e-10))),
+    "softmax": lambda node: nn.Softmax(node.get("axis", -1)),
+}
+
+
+class _ChannelNorm(nn.Module):
+    """Divide by the norm of each pixel's channels."""
+
+    def __init__(self, eps):
+        super().__init__()
+        self._eps = eps
+
+    def forward(self, data):
+        return data * torch.rsqrt((data * data).sum(1, keepdim=True) + self._eps)
+
+
+#: operators without parameters of their own -> function of the inputs
+FUNCTIONS = {
+    "Concat": lambda node: lambda *data: torch.cat(data, node.get("dim", 1)),
+    "Dropout": lambda node: lambda data: data,
+    "Reshape": lambda node: lambda data: data.reshape(len(data), *node.get("shape")[1:]),
+    "_copy": lambda node: lambda data: data,
+    "broadcast_mul": lambda node: torch.mul,
+    "elemwise_add": lambda node: torch.add,
+    "elemwise_mul": lambda node: torch.mul,
+    "hard_sigmoid": lambda node: functional.hardsigmoid,
+    "sigmoid": lambda node: torch.sigmoid,
+    "transpose": lambda node: lambda data: data.permute(node.get("axes")),
 }
 
 
@@ -91,24 +120,28 @@ def build(folder):
     with np.load(Path(folder, "weights.npz")) as weights:
         for node in nodes:
             inputs = [values[position] for position in node.inputs]
-            data = [value for value in inputs if isinstance(value, fx.Node)]
             if node.op == "null":
                 known = node.name in weights.files
                 label = node.name.endswith("label")
                 value = node.name if known or label else graph.placeholder(node.name)
-            elif node.op == "Concat":
-                value = graph.call_function(torch.cat, (data, node.get("dim", 1)))
-            elif node.op == "elemwise_add":
-                value = graph.call_function(torch.add, tuple(data))
-            elif node.op in ("Dropout", "_copy"):
-                value = data[0]
+            elif node.op in FUNCTIONS:
+                data = tuple(_read(root, graph, weights, value) for value in inputs)
+                value = graph.call_function(FUNCTIONS[node.op](node), data)
             else:
                 given = [weights[name] for name in inputs[1:] if name in weights.files]
                 root.add_module(node.name, MAKERS[node.op](node, *given))
-                value = graph.call_module(node.name, (data[0],))
+                value = graph.call_module(node.name, (inputs[0],))
             values.append(value)
     graph.output(values[-1])
     return fx.GraphModule(root, graph).eval()
+
+
+def _read(root, graph, weights, value):
+    """The value of a graph; of a parameter's name, the parameter."""
+    if isinstance(value, fx.Node):
+        return value
+    root.register_parameter(value, _tensor(weights[value]))
+    return graph.get_attr(value)
 
 
 class Contender:
@@ -117,11 +150,17 @@ class Contender:
     def __init__(self, folder, threads):
         torch.set_num_threads(threads)
         torch.set_grad_enabled(False)
-        self._module = build(folder).to(memory_format=torch.channels_last)
+        self._module = self.make(folder)
         self._fast = None
 
+    def make(self, folder):
+        return build(folder).to(memory_format=torch.channels_last)
+
+    def tensor(self, data):
+        return torch.from_numpy(data).contiguous(memory_format=torch.channels_last)
+
     def bind(self, data):
-        self._data = torch.from_numpy(data).contiguous(memory_format=torch.channels_last)
+        self._data = self.tensor(data)
         self.optimize()
 
     def run(self):

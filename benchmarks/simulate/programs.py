@@ -33,9 +33,9 @@ def _resnet(mx, batch):
 
 
 def _bert(mx, batch, length=128):
-    row = SimpleNamespace(words=30_522, classes=2, about={"length": length})
-    net = networks._bert(mx, row, units=768, heads=12, layers=12)
-    words = np.random.RandomState(batch).randint(0, row.words, (batch, length))
+    about = {"length": length, "units": 768, "heads": 12, "layers": 12}
+    net = networks._bert(mx, SimpleNamespace(words=30_522, classes=2, about=about))
+    words = np.random.RandomState(batch).randint(0, 30_522, (batch, length))
     return _predicting(mx, net, [mx.nd.array(words.astype("float32"))])
 
 

@@ -17,7 +17,7 @@ from benchmarks.score.graph import read_graph
 from benchmarks.train.networks import make
 from benchmarks.train.rows import ROWS
 
-__all__ = ["Material"]
+__all__ = ["Material", "multiplications"]
 
 VERSION = "1"
 
@@ -57,12 +57,8 @@ class Material:
         """
         if self.row.network == "chain":
             return 0.0
-        internals = mx.sym.load(str(self.folder / "symbol.json")).get_internals()
-        _, shapes, _ = internals.infer_shape(data=(self.row.batch, *self.row.shape))
-        shapes = dict(zip(internals.list_outputs(), shapes, strict=True))
-        nodes = read_graph(self.folder)
-        products = sum(_products(node, nodes, shapes) for node in nodes)
-        return 3 * 2 * products / 1e9
+        shapes = {"data": (self.row.batch, *self.row.shape)}
+        return 3 * 2 * multiplications(self.folder, shapes) / 1e9
 
 
 def _write(net, row, folder):
@@ -77,6 +73,27 @@ def _write(net, row, folder):
     (folder / "names.json").write_text(json.dumps(names))
     values = {parameter.name: parameter.data().asnumpy() for parameter in parameters.values()}
     np.savez(folder / "weights.npz", **values)
+
+
+def multiplications(folder, shapes):
+    """Count the multiplications of a forward pass in dense, recurrent and convolution layers.
+
+    Parameters
+    ----------
+    folder : str or Path
+        Holds ``symbol.json``.
+    shapes : dict of str to tuple
+        Shapes of the inputs.
+
+    Returns
+    -------
+    int
+    """
+    internals = mx.sym.load(str(Path(folder, "symbol.json"))).get_internals()
+    _, outputs, _ = internals.infer_shape(**shapes)
+    outputs = dict(zip(internals.list_outputs(), outputs, strict=True))
+    nodes = read_graph(folder)
+    return sum(_products(node, nodes, outputs) for node in nodes)
 
 
 def _products(node, nodes, shapes):

@@ -92,8 +92,9 @@ def _recurrent(mx, row):
     return Recurrent()
 
 
-def _bert(mx, row, units=512, heads=8, layers=4):
+def _bert(mx, row):
     nn = mx.gluon.nn
+    length, units, heads, layers = map(row.about.get, ("length", "units", "heads", "layers"))
 
     class Layer(mx.gluon.HybridBlock):
         """Attention and two dense layers, with residual connections and normalisation."""
@@ -118,13 +119,13 @@ def _bert(mx, row, units=512, heads=8, layers=4):
             return self.norm2(data + self.narrow(wide))
 
     class Encoder(mx.gluon.HybridBlock):
-        """A small BERT; the first position is classified."""
+        """A BERT; the first position is classified."""
 
         def __init__(self):
             super().__init__()
             with self.name_scope():
                 self.words = nn.Embedding(row.words, units)
-                self.places = self.params.get("places", shape=(row.about["length"], 1, units))
+                self.places = self.params.get("places", shape=(length, 1, units))
                 self.norm = nn.LayerNorm(in_channels=units)
                 self.layers = nn.HybridSequential()
                 self.layers.add(*(Layer() for _ in range(layers)))

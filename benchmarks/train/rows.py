@@ -13,6 +13,7 @@ SLOW = ("sgd", {"learning_rate": 0.0001, "momentum": 0.9})
 # Losses of MXNet's own Gluon and Module are 1.4 % apart after four slow steps of ResNet-50.
 SLOWEST = ("sgd", {"learning_rate": 0.000001, "momentum": 0.9})
 ADAM = ("adam", {"learning_rate": 0.0005})
+BERT_SMALL = {"length": 128, "units": 512, "heads": 8, "layers": 4}
 
 
 @dataclass(frozen=True)
@@ -93,7 +94,7 @@ ROWS = {
         _zoo("mobilenetv2_1.0", 16),
         Row("lstm_language", 20, (35,), "language", 10_000, 10_000, 35, about={"units": 200}),
         Row("gru", 32, (50, 128), "recurrent", about={"units": 256}),
-        Row("bert_small", 8, (128,), "bert", 2, 30_522, 1, ADAM, about={"length": 128}),
+        Row("bert_small", 8, (128,), "bert", 2, 30_522, 1, ADAM, about=BERT_SMALL),
         _recommender("recommender_dense", False),
         _recommender("recommender_sparse", True),
         Row("mlp_eager", 128, (784,), "perceptron", eager=True),

@@ -95,10 +95,11 @@ class Layer(nn.Module):
 
 
 class Encoder(nn.Module):
-    """A small BERT; the first position is classified."""
+    """A BERT; the first position is classified."""
 
-    def __init__(self, row, units=512, heads=8, layers=4):
+    def __init__(self, row):
         super().__init__()
+        units, heads, layers = map(row.about.get, ("units", "heads", "layers"))
         self.words = nn.Embedding(row.words, units)
         self.places = nn.Parameter(torch.zeros(row.about["length"], 1, units))
         self.norm = nn.LayerNorm(units)

@@ -1,0 +1,1 @@
+"""The contenders of the inference table; see `benchmarks/bench_infer.py`."""
