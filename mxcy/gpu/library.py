@@ -5,7 +5,7 @@ device has launches under the names of the CPU's kernels.
 """
 
 from mxcy.base import MXNetError
-from mxcy.gpu import (
+from mxcy.gpu import (  # noqa: F401  they register their kernels
     alignments,
     attention,
     boxes,
@@ -41,34 +41,6 @@ from mxcy.ops.core import prepare as core
 
 __all__ = ["DeviceLibrary", "prepare"]
 
-FAMILIES = (
-    alignments,
-    attention,
-    boxes,
-    choices,
-    colours,
-    coordinates,
-    copying,
-    images,
-    indexing,
-    layerwise,
-    lines,
-    losses,
-    many,
-    margins,
-    multibox,
-    norms,
-    optimizers,
-    ordering,
-    products,
-    random,
-    rectifiers,
-    recurrent,
-    regions,
-    scans,
-    sequences,
-    windows,
-)  # they register their kernels
 _LAUNCH = "gpu_launch"  # the kernel that runs all launches; see kernels/cuda/launch.cc
 
 
