@@ -20,6 +20,7 @@ from pathlib import Path
 
 from benchmarks.simulate.machine import Machine, compiled, measured_barrier
 from benchmarks.simulate.prediction import predict
+from benchmarks.simulate.programs import PROGRAMS
 
 ROOT = Path(__file__).parent.parent
 DEFAULT = ["resnet50:1", "resnet50:16", "bert_base:8", "resnet50_training:32"]
@@ -77,11 +78,28 @@ def limits(alone, prediction, threads, rows):
     yield "by kind, us: " + ", ".join(f"{name} {lost / 1e3:.0f}" for name, lost in parts[:8])
 
 
+def program_of(text):
+    """Return `text` if it names a program and a batch size."""
+    name, _, batch = text.partition(":")
+    if name not in PROGRAMS or not batch.isdecimal() or int(batch) < 1:
+        choices = ", ".join(PROGRAMS)
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not NAME:BATCH, a batch size and one of {choices}"
+        )
+    return text
+
+
 def main(arguments=None):
     """Print the predictions."""
-    sys.stdout.reconfigure(line_buffering=True)
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--program", nargs="+", default=DEFAULT, metavar="NAME:BATCH")
+    parser.add_argument(
+        "--program",
+        nargs="+",
+        type=program_of,
+        default=DEFAULT,
+        metavar="NAME:BATCH",
+        help="one of " + ", ".join(PROGRAMS),
+    )
     parser.add_argument("--threads", nargs="+", type=int, default=[2, 8, 16, 32, 64])
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--rows", type=int, default=12, help="operators in the table of losses")
@@ -90,6 +108,7 @@ def main(arguments=None):
     parser.add_argument("--last-cache", type=float, default=60, help="shared cache in MB")
     parser.add_argument("--measure", action="store_true", help="also run on real threads")
     given = parser.parse_args(arguments)
+    sys.stdout.reconfigure(line_buffering=True)
     with tempfile.TemporaryDirectory() as folder:
         library = compiled(folder)
         caches = {"last_cache": given.last_cache * 1e6, "bandwidth": given.bandwidth}

@@ -7,7 +7,7 @@ import pytest
 
 from benchmarks.simulate.machine import Machine, compiled
 from benchmarks.simulate.prediction import bytes_of, predict
-from benchmarks.simulate_threads import limits, run
+from benchmarks.simulate_threads import limits, main, run
 
 MACHINE = Machine(4, 100.0, 25.0, second_cache=50, last_cache=200, bandwidth=2)
 
@@ -98,3 +98,12 @@ def test_ranks_that_wait_for_each_other_are_recorded(library):
 def test_programs_run_on_real_threads_without_the_library():
     result = run("small:2", 1, 2)
     assert len(result["times"]) == 2 and min(result["times"]) > 0
+
+
+@pytest.mark.parametrize("program", ["resnet51:1", "resnet50", "resnet50:none", "resnet50:0"])
+def test_programs_that_do_not_exist_are_errors_of_arguments(program, capsys):
+    with pytest.raises(SystemExit) as stopped:
+        main(["--program", program])
+    assert stopped.value.code == 2
+    told = capsys.readouterr().err
+    assert program in told and "resnet50_training" in told and "bert_base" in told
