@@ -38,13 +38,15 @@ struct Tiling {
 };
 
 // Two-dimensional partition of the work: `ways` threads divide chunks of tiles, `sides` threads the
-// out blocks of a chunk. Several sides share the V of their chunk.
+// out blocks of a chunk. Several sides share the V of their chunk. Or all threads divide the
+// products of one chunk by points and panels, so that each reads its part of the weights only.
 struct Cut {
   int64_t tiles;             // of a chunk
   int64_t outs;              // out blocks whose M is kept at a time
   int64_t v_point, m_point;  // elements between points in V and M
   int ways, sides;
   int64_t side;  // out blocks of a side
+  bool by_points;
 };
 
 template <class Fy, class Fx>

@@ -7,6 +7,8 @@ MX_LEAF_BEGIN
 
 constexpr int64_t kLeastTiles = MX_ISA_LEVEL >= 4 ? kTileGroup : 2 * kTileGroup;
 constexpr int64_t kMaxTiles = 4 * kTileGroup;
+// Fewer threads than this do not divide work by points: the weights that each reads stay many.
+constexpr int kLeastPointThreads = 4;
 constexpr int64_t kFewOuts = 2 * kPanel;
 
 // The input under a tile: a pointer into the image if it lies inside, else a zero-padded copy.
@@ -178,13 +180,28 @@ struct Form {
       least_cost = cost;
       best = cut;
     }
-    return best;
+    const int64_t bytes =
+        kPoints * B * (int64_t)sizeof(float) * g.tiles * (g.in_blocks + g.out_blocks);
+    const bool fits = (tile <= 0 || tile >= g.tiles) && bytes <= threads * second_cache() / 2;
+    if (threads < kLeastPointThreads || g.tiles < 1 || !fits) return best;
+    return cost_by_points(g, threads) < least_cost * .95 ? cut_by_points(g) : best;
+  }
+
+  // One chunk of all tiles, whose V and M all threads share.
+  static Cut cut_by_points(const Tiling& g) {
+    Cut cut{};
+    cut.ways = cut.sides = 1, cut.by_points = true;
+    cut.tiles = g.tiles, cut.outs = cut.side = g.out_blocks;
+    cut.v_point = spread<T>(g.in_blocks * g.tiles * B);
+    cut.m_point = spread<float>(g.out_blocks * g.tiles * B);
+    return cut;
   }
 
   // Cycles of the busiest thread per point: a tile takes one per panel and input channel. Weights
   // and data written by other threads come from the last-level cache at about six bytes per cycle.
+  static constexpr double kGroup = 2, kWeights = 20, kForward = .26, kInverse = 8, kRead = .4;
+  static double barrier_cost(int threads) { return (3000 + 100. * threads) / kPoints; }
   static double cost_of(const Tiling& g, const Cut& cut, int threads) {
-    constexpr double kGroup = 2, kWeights = 20, kForward = .26, kInverse = 8, kRead = .4;
     const double channels = (double)(g.in_blocks * B), tiles = (double)cut.tiles;
     const double panels = (double)ceil_div(cut.side, kPanel);
     const double sums = tiles + kGroup * ceil_div(cut.tiles, kTileGroup) + kWeights;
@@ -192,17 +209,26 @@ struct Form {
     if (cut.sides == 1) {
       cost += kForward * tiles * channels;
     } else {
-      const double barrier = 3000 + 100. * threads;
-      cost += (kRead + kForward * cut.ways / threads) * tiles * channels + barrier / kPoints;
+      cost += (kRead + kForward * cut.ways / threads) * tiles * channels + barrier_cost(threads);
     }
     return cost * (double)ceil_div(ceil_div(g.tiles, cut.tiles), cut.ways);
+  }
+  static double cost_by_points(const Tiling& g, int threads) {
+    const double channels = (double)(g.in_blocks * B), tiles = (double)g.tiles;
+    const double panels = (double)ceil_div(g.out_blocks, kPanel);
+    const double sums = tiles + kGroup * ceil_div(g.tiles, kTileGroup) + kWeights;
+    const double products = (double)ceil_div((int64_t)(kPoints * panels), threads) / kPoints;
+    const double points = (double)least(kPoints, (int64_t)(products * kPoints / panels) + 2);
+    const double read = kRead * tiles * (channels * points / kPoints + 2 * B * panels / threads);
+    const double transforms = tiles * (kForward * channels + kInverse * panels) / threads;
+    return products * sums * channels + read + transforms + 2 * barrier_cost(threads);
   }
 
   static Cut cut_by(const Tiling& g, int tile, int ways, int sides, int64_t side) {
     constexpr int64_t kBlock = kPoints * B * (int64_t)sizeof(float);  // of M, per tile
     const int64_t cache = second_cache(), outs = side > 0 ? side : kPanel;
     const int64_t ins = g.in_blocks * (int64_t)sizeof(T) / (int64_t)sizeof(float);
-    Cut cut;
+    Cut cut{};
     cut.ways = ways, cut.sides = sides, cut.side = outs;
     // As many tiles as keep V and M in the cache, but enough of them per reading of U.
     int64_t tiles = tile;
@@ -257,6 +283,51 @@ struct Form {
     }
   }
 
+  // Call body(block, first tile, tiles) for the tiles of a member's part of all blocks.
+  template <class Body>
+  static void for_tiles(const Tiling& g, const TeamMember& member, int64_t blocks,
+                        const Body& body) {
+    const int64_t end = member.end(blocks * g.tiles);
+    for (int64_t i = member.begin(blocks * g.tiles), count; i < end; i += count) {
+      const int64_t first = i % g.tiles;
+      count = least(g.tiles - first, end - i);
+      body(i / g.tiles, first, count);
+    }
+  }
+
+  // A member's products: of a range of points and panels, which is contiguous in U.
+  static void multiply_points(const Tiling& g, const Cut& cut, const T* v, const T* u, float* m,
+                              const TeamMember& member) {
+    const int64_t panels = ceil_div(g.out_blocks, kPanel), step = g.tiles * B;
+    const int64_t end = member.end(kPoints * panels);
+    for (int64_t i = member.begin(kPoints * panels); i < end; ++i) {
+      const int64_t point = i / panels, o = i % panels * kPanel;
+      multiply_point((int)g.tiles, (int)least(kPanel, g.out_blocks - o), g.in_blocks,
+                     v + point * cut.v_point, step,
+                     u + (point * g.out_blocks + o) * B * g.in_blocks * B,
+                     m + point * cut.m_point + o * step, step);
+    }
+  }
+
+  // Three steps, which the team divides differently: V, the products, the output.
+  static void share_points(const Tiling& g, const Cut& cut, const T* in, const T* u,
+                           const FinishOf<T>& finish, char* work, int threads) {
+    T* v = (T*)work;
+    float* m = (float*)(work + v_size(cut));
+    parallel_team(threads, [&](const TeamMember& member) {
+      for_tiles(g, member, g.in_blocks, [&](int64_t block, int64_t first, int64_t count) {
+        forward_all(g, cut, in, v + first * B, first, count, block, block + 1);
+      });
+      member.barrier();
+      multiply_points(g, cut, v, u, m, member);
+      member.barrier();
+      for_tiles(g, member, g.out_blocks, [&](int64_t block, int64_t first, int64_t count) {
+        const float* from = m + (block * g.tiles + first) * B;
+        inverse_all(g, cut, from, finish, first, count, block, block + 1);
+      });
+    });
+  }
+
   static int run(const mx_call* call, const mx_fused_conv_params& p) {
     const Tiling g = tiling_of<Fy, Fx>(p);
     const int threads = call->threads;
@@ -264,6 +335,10 @@ struct Form {
     const FinishOf<T> finish = finish_of<T>(call, p);
     const T *in = data<T>(call->in[0]), *u = data<T>(call->in[1]);
     char* work = (char*)call->workspace;
+    if (cut.by_points) {
+      share_points(g, cut, in, u, finish, work, threads);
+      return 0;
+    }
     if (cut.sides > 1) {
       share(g, cut, in, u, finish, work, threads);
       return 0;

@@ -112,6 +112,34 @@ def test_same_bits_for_any_team():
     np.testing.assert_array_equal(one, two)
 
 
+@pytest.fixture(params=[5, 32])
+def large_team(request):
+    """The number of threads of a team larger than the machine."""
+    before = library().mx_threads()
+    library().mx_set_threads(request.param)
+    yield request.param
+    library().mx_set_threads(before)
+
+
+@pytest.mark.parametrize("kernel", ["conv_winograd", "conv_winograd_small"])
+@pytest.mark.parametrize("blocks", [(8, 8), (4, 9), (2, 1), (16, 16)])
+@pytest.mark.parametrize("source", [(1, 1), (7, 7), (14, 14), (28, 13)])
+def test_large_teams_compute_the_same_bits(source, blocks, kernel, large_team):
+    channels, filters = (n * BLOCK for n in blocks)
+    problem = Problem(2, channels, filters, source, other=True, act="relu")
+    out = problem.run(kernel, large_team)
+    np.testing.assert_array_equal(out, problem.run(kernel, 1))
+    assert problem.error(out) < TOLERANCE
+
+
+@pytest.mark.parametrize("kernel", KERNELS[1:])
+def test_large_teams_with_other_kernels(kernel, large_team):
+    pad = tuple(k // 2 for k in kernel)
+    problem = Problem(1, 8 * BLOCK, 9 * BLOCK, (17, 17), kernel=kernel, pad=pad, other=True)
+    one, many = (problem.run("conv_winograd", threads) for threads in (1, large_team))
+    np.testing.assert_array_equal(one, many)
+
+
 def test_nan_stays_in_its_tiles():
     problem = Problem(1, BLOCK, BLOCK, (12, 12), act="relu")
     problem.data[0, 3, 6, 6] = np.nan
