@@ -136,7 +136,8 @@ class Trace:
         copied = symbol.load_json(self.symbol.tojson())
         for node in topological(copied._entries):
             if node.op is None and node.name in renamed:
-                node.attrs["__shape__"] = str(self.parameters[node.name].shape)
+                if "__shape__" in node.attrs:  # as declared, perhaps before it was known
+                    node.attrs["__shape__"] = str(self.parameters[node.name].shape)
                 node.name = renamed[node.name]
         return copied, {renamed[name]: p for name, p in self.parameters.items()}
 

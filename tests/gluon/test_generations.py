@@ -198,6 +198,17 @@ def test_export(second, make, tmp_path):
         assert ("0.weight" in loaded.collect_params()) == (second and make is layers)
 
 
+def test_exports_of_symbols_declare_what_the_symbol_declares(second):
+    declared = mx.sym.var("weight", shape=(3, -1), dtype="float32")
+    hidden = mx.sym.FullyConnected(mx.sym.var("data"), declared, mx.sym.var("bias"), num_hidden=3)
+    net = gluon.SymbolBlock(hidden, mx.sym.var("data"))
+    net.initialize()
+    net(mx.nd.ones((2, 4)))
+    attributes = net.export(None)[0].attr_dict()
+    assert "bias" not in attributes
+    assert attributes["weight"]["__shape__"] == ("(3, 4)" if second else "(3, -1)")
+
+
 def test_models_are_saved_whole(generation, tmp_path):
     data = mx.nd.array(np.load(DATA / "recurrent_20.npz")["data"])
     net, other = recurrent(), recurrent()
