@@ -40,11 +40,8 @@ def _branches(mx, row):
     return net
 
 
-def _bert(mx, row):
-    return MAKERS["bert"](mx, row, units=16, heads=2, layers=2)
-
-
-_MAKERS = {**MAKERS, "bert": _bert, "residual": _residual, "branches": _branches}
+BERT = {"length": 8, "units": 16, "heads": 2, "layers": 2}
+_MAKERS = {**MAKERS, "residual": _residual, "branches": _branches}
 
 ROWS = {
     row.name: row
@@ -55,7 +52,7 @@ ROWS = {
         Row("branches", 8, (3, 12, 12), "branches", optimizer=SGD),
         Row("lstm", 4, (6,), "language", 20, 20, 6, SGD, about={"units": 12}),
         Row("gru", 8, (5, 7), "recurrent", optimizer=SGD, about={"units": 12}),
-        Row("bert", 4, (8,), "bert", 2, 30, 1, ADAM, about={"length": 8}),
+        Row("bert", 4, (8,), "bert", 2, 30, 1, ADAM, about=BERT),
         Row(
             "recommender",
             16,
