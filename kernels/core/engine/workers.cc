@@ -39,9 +39,12 @@ struct Workers::Thread {
 
 bool Workers::start() {
   if (alive == size) return true;
-  sigset_t all, before;  // signals are handled by the program's own threads
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
+  // Signals are handled by the program's own threads, except a thread's own faults: blocked, these
+  // would end the process past all handlers, such as Python's faulthandler.
+  sigset_t others, before;
+  sigfillset(&others);
+  for (int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL}) sigdelset(&others, fault);
+  pthread_sigmask(SIG_SETMASK, &others, &before);
   while (alive < size) {
     pthread_t id;
     Thread* thread = new Thread{this, generation_};
