@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.infer.field import COLUMNS, Field
+from benchmarks.infer.field import Field
 from benchmarks.infer.material import Material
 from benchmarks.infer.report import lines
 from benchmarks.infer.rows import ROWS
 from benchmarks.score.board import Board, chosen
+from benchmarks.score.contenders import CONTENDERS
 
 
 def pytest_generate_tests(metafunc):
@@ -29,7 +30,7 @@ def pytest_generate_tests(metafunc):
 
 @pytest.fixture(scope="session")
 def board(request, announce, note):
-    board = Board(request.config, lines, "sample", COLUMNS)
+    board = Board(request.config, lines, "sample")
     yield board
     board.close(announce, "inference table", note)
 
@@ -40,7 +41,7 @@ def field(request, board):
     peers = Path(option("--peers")).absolute()
     material = Material(request.param, peers / "material" / "infer")
     board.gflop[material.name] = material.gflop()
-    only = {*chosen(board.config, "--contender", COLUMNS), *Field.ours}
+    only = {*chosen(board.config, "--contender", CONTENDERS), *Field.ours}
     field = Field(material, peers, board.threads, only)
     yield field
     board.leave(field)

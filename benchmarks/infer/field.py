@@ -1,23 +1,14 @@
 """The contenders of the inference table."""
 
 from benchmarks.score import contenders
-from benchmarks.score.contenders import OURS
+from benchmarks.score.contenders import CONTENDERS
 
-__all__ = ["COLUMNS", "OURS", "Field"]
+__all__ = ["Field"]
 
-#: column -> environment (None for this one), class of the worker
-COLUMNS = {
-    OURS: (None, "with_mxcy:Contender"),
-    "MXNet 1.9.1": ("mxnet", "with_mxnet:Contender"),
-    "PyTorch script": ("torch", "with_torch:Scripted"),
-    "PyTorch compile": ("torch", "with_torch:Compiled"),
-    "ONNX Runtime": ("onnxruntime", "with_onnxruntime:Contender"),
-    "OpenVINO": ("openvino", "with_openvino:Contender"),
-}
-#: the same for rows whose runs hand states to the next ones
+#: contenders of rows whose runs hand states to the next ones; as in `CONTENDERS`
 STEPPING = {
     name: (environment, f"{kind.split(':')[0]}:Stepping")
-    for name, (environment, kind) in COLUMNS.items()
+    for name, (environment, kind) in CONTENDERS.items()
     if name != "PyTorch compile"
 }
 
@@ -28,5 +19,5 @@ class Field(contenders.Field):
     worker = "benchmarks.infer.worker"
 
     def __init__(self, material, peers, threads, only=None):
-        self.tables = {"float32": STEPPING if material.row.states else COLUMNS}
+        self.tables = {"float32": STEPPING if material.row.states else CONTENDERS}
         super().__init__(material, peers, threads, only)

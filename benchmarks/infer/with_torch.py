@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import torch
-from torch import nn
 
 from benchmarks.infer.rows import ROWS
 from benchmarks.score import with_torch
@@ -12,15 +11,8 @@ from benchmarks.train import torch_networks
 __all__ = ["Compiled", "Scripted", "Stepping"]
 
 
-class LanguageStep(nn.Module):
+class LanguageStep(torch_networks.Language):
     """One step of a language model: scores of the next word, and the states of two layers."""
-
-    def __init__(self, row):
-        super().__init__()
-        units = row.about["units"]
-        self.words = nn.Embedding(row.words, units)
-        self.rnn = nn.LSTM(units, units, 2, batch_first=True)
-        self.head = nn.Linear(units, row.classes)
 
     def forward(self, data, state0, state1):
         out, states = self.rnn(self.words(data), (state0, state1))

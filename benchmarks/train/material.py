@@ -17,13 +17,13 @@ from benchmarks.score.graph import read_graph
 from benchmarks.train.networks import make
 from benchmarks.train.rows import ROWS
 
-__all__ = ["Material", "multiplications"]
+__all__ = ["Material", "multiplications", "write_network"]
 
 VERSION = "1"
 
 
 class Material:
-    """A row's files.
+    """A row's files; a subclass has other `rows` and writes other files.
 
     Parameters
     ----------
@@ -33,8 +33,10 @@ class Material:
         Parent of the row's folder, which is created if missing or out of date.
     """
 
+    rows = ROWS
+
     def __init__(self, name, folder):
-        self.name, self.row = name, ROWS[name]
+        self.name, self.row = name, self.rows[name]
         self.folder = Path(folder, name)
         stamp = self.folder / "version"
         if not stamp.exists() or stamp.read_text() != VERSION + repr(self.row):
@@ -43,12 +45,17 @@ class Material:
     def _make(self):
         self.folder.parent.mkdir(parents=True, exist_ok=True)
         draft = Path(tempfile.mkdtemp(dir=self.folder.parent))
-        net = make(mx, self.row)
-        if net is not None:
-            _write(net, self.row, draft)
+        self.write(draft)
         (draft / "version").write_text(VERSION + repr(self.row))
         shutil.rmtree(self.folder, ignore_errors=True)
         draft.rename(self.folder)
+
+    def write(self, folder):
+        """Write all files but the version's."""
+        net = make(mx, self.row)
+        if net is not None:
+            data, _ = next(iter(self.row.batches()))
+            write_network(net, [mx.nd.array(data[:2])], ["data"], folder)
 
     def gflop(self):
         """GFLOP of a step's dense, recurrent and convolution layers.
@@ -61,18 +68,36 @@ class Material:
         return 3 * 2 * multiplications(self.folder, shapes) / 1e9
 
 
-def _write(net, row, folder):
+def write_network(net, arrays, names, folder):
+    """Initialize a network and write its symbol, weights and names.
+
+    Parameters
+    ----------
+    net : HybridBlock
+    arrays : list of NDArray
+        Inputs.
+    names : list of str
+        The inputs' names in the graph.
+    folder : Path
+
+    Returns
+    -------
+    symbol : Symbol
+    weights : dict of str to NDArray
+        Parameters by their names in the graph.
+    """
     mx.random.seed(1)
     net.initialize(mx.init.Xavier(magnitude=2))
-    data, _ = next(iter(row.batches()))
-    net(mx.nd.array(data[:2]))  # infer the layers' shapes
-    symbol = net(mx.sym.var("data"))
+    net(*arrays)  # infer the layers' shapes
+    outputs = net(*map(mx.sym.var, names))
+    symbol = outputs if isinstance(outputs, mx.sym.Symbol) else mx.sym.Group(list(outputs))
     symbol.save(str(folder / "symbol.json"))
     parameters = net._collect_params_with_prefix()
     names = {name: parameter.name for name, parameter in parameters.items()}
     (folder / "names.json").write_text(json.dumps(names))
-    values = {parameter.name: parameter.data().asnumpy() for parameter in parameters.values()}
-    np.savez(folder / "weights.npz", **values)
+    weights = {parameter.name: parameter.data() for parameter in parameters.values()}
+    np.savez(folder / "weights.npz", **{name: w.asnumpy() for name, w in weights.items()})
+    return symbol, weights
 
 
 def multiplications(folder, shapes):

@@ -83,10 +83,7 @@ class SharedUpdates:
         for share, place in _places(shares):
             weight = self._part(share, values[place])
             try:
-                if not current:
-                    self._weight_of(share).copyto(weight)
-                if share.slot.key in whole:
-                    held.put(share, whole[share.slot.key])
+                self._bring(held, share, weight, whole, current)
                 held.prepare(self._updater.optimizer, share, weight)
                 weight.wait_to_read()
             except Exception as error:
@@ -100,10 +97,7 @@ class SharedUpdates:
             for share, place in _places(shares):
                 weight = self._part(share, values[place])
                 try:
-                    if not current:
-                        self._weight_of(share).copyto(weight)
-                    if share.slot.key in whole:
-                        held.put(share, whole[share.slot.key])
+                    self._bring(held, share, weight, whole, current)
                     self._change(held, share, self._part(share, sums[place]), weight)
                 except Exception as error:
                     self._fail(share.slot, failure_text(error))
@@ -122,6 +116,13 @@ class SharedUpdates:
             self._updater.optimizer._update_count(slot.key)
         states = self._updater.states  # loaded from a file, or from before the sharding
         return {slot.key: states.pop(slot.key) for slot in slots if slot.key in states}
+
+    def _bring(self, held, share, weight, whole, current):
+        """Have a share's weight, unless it is `current`, and its part of a whole state."""
+        if not current:
+            self._weight_of(share).copyto(weight)
+        if share.slot.key in whole:
+            held.put(share, whole[share.slot.key])
 
     def _change(self, held, share, gradient, weight):
         key, optimizer = share.slot.key, self._updater.optimizer

@@ -8,6 +8,7 @@ import pytest
 import mxcy as mx
 from benchmarks.infer import material as files
 from benchmarks.infer import with_mxcy
+from benchmarks.infer.networks import make
 from benchmarks.infer.report import lines, ratio
 from benchmarks.infer.rows import ROWS, inputs
 from benchmarks.score.contenders import Cell, Result
@@ -72,7 +73,7 @@ def test_arithmetic_of_a_sample_is_counted(material):
 
 
 def test_detector_puts_probabilities_first():
-    net = files.make(ROWS["ssd_300"])
+    net = make(ROWS["ssd_300"])
     net.initialize()
     shapes = net(mx.sym.var("data")).infer_shape(data=(2, 3, 300, 300))[1]
     assert shapes == [(2, 8732 * (21 + 4))]
