@@ -126,8 +126,9 @@ def test_priority_workers():
         STATS
         + """
 import threading
-begin, order = threading.Event(), []
-mx.engine.push(begin.wait, property="prioritized")
+started, begin, order = threading.Event(), threading.Event(), []
+mx.engine.push(lambda: (started.set(), begin.wait()), property="prioritized")
+started.wait()  # The worker is busy from here on.
 for priority in (1, 3, 2):
     mx.engine.push(lambda p=priority: order.append(p), priority=priority, property="prioritized")
 begin.set()
