@@ -85,8 +85,9 @@ def test_one_worker_runs_one_at_a_time(use_engine):
 
 def test_larger_priorities_come_first(use_engine):
     use_engine("ThreadedEnginePerDevice", priority_workers=1)
-    begin, order = threading.Event(), []
-    mx.engine.push(lambda: begin.wait(20), property="prioritized")
+    started, begin, order = threading.Event(), threading.Event(), []
+    mx.engine.push(lambda: (started.set(), begin.wait(20)), property="prioritized")
+    assert started.wait(20)  # The worker is busy from here on.
     for priority in (1, 3, 2, 3, -1):
         mx.engine.push(
             lambda p=priority: order.append(p), priority=priority, property="prioritized"

@@ -128,7 +128,7 @@ def test_priority_workers():
 import threading
 started, begin, order = threading.Event(), threading.Event(), []
 mx.engine.push(lambda: (started.set(), begin.wait()), property="prioritized")
-started.wait()  # The worker is busy from here on.
+assert started.wait(60)  # The worker is busy from here on.
 for priority in (1, 3, 2):
     mx.engine.push(lambda p=priority: order.append(p), priority=priority, property="prioritized")
 begin.set()
