@@ -1,7 +1,7 @@
 """Results of algorithm trials on this machine, stored in a file under MXNET_HOME.
 
-The file holds a dict per machine signature: ISA level, number of threads and version of mxcy. It
-maps each problem to the winner: the kernel's name and its algorithm number.
+The file holds a dict per machine signature: number of the set of kernels, ISA level and number of
+threads. It maps each problem to the winner: the kernel's name and its algorithm number.
 """
 
 import os
@@ -23,8 +23,11 @@ def _path() -> str:
     return os.path.join(env.get("MXNET_HOME"), "mxcy", "algorithms.json")
 
 
+_KERNELS = 6  # grows with each change of the set of kernels, whose trials are made anew
+
+
 def _signature() -> str:
-    return f"5/{front.block()}/{env.omp_threads()}"
+    return f"{_KERNELS}/{front.block()}/{env.omp_threads()}"
 
 
 def memory() -> dict[str, Any]:

@@ -260,14 +260,8 @@ int fc_panels(const mx_call* call) {
 int fc_panels_pack(const mx_call* call) {
   const P& p = *(const P*)call->params;
   if (const char* reason = refusal(p)) return mx_fail("fc_panels_pack: %s", reason);
-  const Matrix<float> weight = {data<float>(call->in[0]), p.depth, false};
-  float* packed = data<float>(call->out[0]);
-  parallel_for(call->threads, p.hidden, kWidth, [&](int64_t begin, int64_t end) {
-    for (int64_t j = begin; j < end; j += kWidth) {
-      const int count = (int)least(kWidth, p.hidden - j);
-      weight.pack(packed + j * p.depth, kWidth, j, count, 0, p.depth);
-    }
-  });
+  pack_panels(call->threads, p.hidden, p.depth, data<float>(call->in[0]),
+              data<float>(call->out[0]));
   return 0;
 }
 

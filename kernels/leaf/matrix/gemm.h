@@ -138,6 +138,19 @@ constexpr bool is_matrix = false;
 template <class T, class S>
 constexpr bool is_matrix<Matrix<T, S>> = true;
 
+// The weights (hidden x depth) of a dense layer in panels of two vectors' width, one after the
+// other.
+inline void pack_panels(int threads, int64_t hidden, int64_t depth, const float* weights,
+                        float* panels) {
+  constexpr int kWidth = 2 * kLanes<float>;
+  const Matrix<float> source = {weights, depth, false};
+  parallel_for(threads, hidden, kWidth, [&](int64_t begin, int64_t end) {
+    for (int64_t j = begin; j < end; j += kWidth) {
+      source.pack(panels + j * depth, kWidth, j, (int)least(kWidth, hidden - j), 0, depth);
+    }
+  });
+}
+
 // --- one tile --------------------------------------------------------------------------------
 
 template <class T>

@@ -16,7 +16,8 @@ ROWS = (
              "the thread that imports mxcy; mx.npx.set_np(dtype=...) switches. docs/numpy.md.",
              test="env/test_numerics.py::test_numpy_types"),
     Variable("MXNET_ENFORCE_DETERMINISM", flag, False, "C", "mxcy.graph.target",
-             "1: algorithms are not selected by trials, cuDNN plans with nondeterministic "
+             "1: algorithms are not selected by trials (dense layers do not use Strassen's, "
+             "for example), cuDNN plans with nondeterministic "
              "summation "
              "are excluded, and random operators use one set of streams, so that a program gives "
              "bit-identical results.",

@@ -3,62 +3,9 @@
 import numpy as np
 import pytest
 
-from mxcy.ops.core.params import FUSED_DENSE
 from mxcy.ops.fused.layer import ACTIVATIONS
 from tests.ops.kernel_call import query_kernel, run_kernel
-
-ALPHA, BETA = 0.3, 0.7
-
-
-def draw(rows, hidden, depth):
-    rng = np.random.default_rng(7)
-    shapes = (rows, depth), (hidden, depth), (hidden,), (rows, hidden)
-    return [rng.uniform(-1, 1, shape).astype(np.float32) for shape in shapes]
-
-
-def describe(shape, bias=True, other=False, act="none"):
-    rows, hidden, depth = shape
-    return FUSED_DENSE.pack(
-        rows=rows,
-        hidden=hidden,
-        depth=depth,
-        bias=bias,
-        sum=other,
-        act=list(ACTIVATIONS).index(act),
-        tile=0,
-        alpha=ALPHA,
-        beta=BETA,
-    )
-
-
-def packed(weight, out, params):
-    """The weight in panels."""
-    blob = np.empty(query_kernel("fc_panels", [], [out], params, "packed"), np.uint8)
-    return run_kernel("fc_panels_pack", [weight], [blob], params)
-
-
-def compute(shape, threads=1, bias=True, other=False, act="none", inplace=False):
-    """(result, the same in double precision)."""
-    data, weight, offset, added = draw(*shape)
-    if act == "sqrt":
-        offset += 100
-    params = describe(shape, bias, other, act)
-    wide = data.astype(float) @ weight.T.astype(float) + (offset if bias else 0)
-    wide = ACTIVATIONS[act](np, wide + added if other else wide, ALPHA, BETA)
-    out = added if inplace else np.full_like(added, np.nan)
-    ins = [data, packed(weight, out, params)]
-    ins += [offset] * bias + [added] * other
-    before = added.copy()
-    run_kernel("fc_panels", ins, [out], params, threads=threads)
-    if not inplace:
-        np.testing.assert_array_equal(added, before)
-    return out, wide
-
-
-def check(*args, **kwargs):
-    out, wide = compute(*args, **kwargs)
-    np.testing.assert_allclose(out, wide, rtol=1e-5, atol=1e-5 * max(1, np.abs(wide).max()))
-
+from tests.ops.matrix.fused_dense import check, compute, describe, draw, packed
 
 # few rows, columns that fill no panel, depths of one and of several blocks, rows of several blocks
 SHAPES = (

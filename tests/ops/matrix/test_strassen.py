@@ -1,0 +1,85 @@
+"""Fused dense layers by Strassen's algorithm against NumPy: odd rows, blocks, teams, its error."""
+
+import numpy as np
+import pytest
+
+import mxcy as mx
+from mxcy.ops.fused.layer import ACTIVATIONS
+from tests.ops.kernel_call import query_kernel
+from tests.ops.matrix.fused_dense import check, compute, describe, draw
+
+# rows, units, inputs: of one block, with single rows left over, of several blocks of k and of rows
+SHAPES = ((128, 512, 512), (131, 512, 516), (253, 768, 1540), (700, 512, 600))
+
+
+@pytest.mark.parametrize("levels", (1, 2))
+@pytest.mark.parametrize("threads", (1, 2))
+@pytest.mark.parametrize("shape", SHAPES)
+def test_against_numpy(shape, threads, levels):
+    kernel = {"kernel": "fc_strassen", "tile": levels}
+    check(shape, threads, **kernel)
+    check(shape, threads, bias=False, other=True, **kernel)
+    check(shape, threads, bias=False, act="relu", **kernel)
+
+
+@pytest.mark.parametrize("rows", range(64, 93))
+def test_tiles_of_each_height(rows):
+    check((rows, 256, 256), other=True, kernel="fc_strassen", tile=1)
+
+
+@pytest.mark.parametrize("act", ACTIVATIONS)
+def test_activations(act):
+    options = {"other": True, "kernel": "fc_strassen", "tile": 1}
+    check((70, 256, 300), act=act, tolerance=4e-5, **options)
+
+
+def test_sum_in_place():
+    shape = (70, 256, 700)
+    check(shape, other=True, act="relu", inplace=True, kernel="fc_strassen", tile=1)
+
+
+@pytest.mark.parametrize("levels", (1, 2))
+@pytest.mark.parametrize("threads", (2, 3, 8, 32))
+@pytest.mark.parametrize("shape", ((128, 768, 768), (301, 512, 516)))
+def test_same_bits_with_any_team(shape, threads, levels):
+    kernel = {"kernel": "fc_strassen", "tile": levels}
+    one, many = (compute(shape, team, act="gelu_erf", **kernel)[0] for team in (1, threads))
+    np.testing.assert_array_equal(one, many)
+
+
+@pytest.mark.parametrize("levels", (1, 2))
+def test_error_bound(levels):
+    """Each level multiplies the bound by at most 4, relative to norms (see strassen.h)."""
+    shape = rows, _, depth = 256, 512, 2048
+    out, exact = compute(shape, bias=False, kernel="fc_strassen", tile=levels)
+    data, weight, *_ = draw(*shape)
+    bound = 4**levels * np.finfo(np.float32).eps * np.sqrt(depth)
+    norms = np.linalg.norm(data, axis=1).max() * np.linalg.norm(weight, axis=1).max()
+    assert np.abs(out - exact).max() <= bound * norms
+
+
+@pytest.mark.parametrize(
+    ("shape", "levels", "reason"),
+    (
+        ((128, 500, 512), 1, "cannot be halved"),
+        ((128, 512, 513), 1, "cannot be halved"),
+        ((128, 512, 514), 2, "cannot be halved"),
+        ((20, 512, 512), 1, "too small"),
+        ((128, 512, 512), 3, "one or two levels"),
+    ),
+)
+def test_refusals(shape, levels, reason):
+    out = np.empty(shape[:2], np.float32)
+    with pytest.raises(RuntimeError, match=reason):
+        query_kernel("fc_strassen", [], [out], describe(shape, tile=levels), "packed")
+
+
+def test_determinism_keeps_ordinary_products(monkeypatch, capfd):
+    monkeypatch.setenv("MXNET_ENFORCE_DETERMINISM", "1")
+    monkeypatch.setenv("MXNET_CUDNN_ALGO_VERBOSE_LEVEL", "1")
+    net = mx.gluon.nn.Dense(512, in_units=512)
+    net.initialize()
+    net.hybridize(static_alloc=True, static_shape=True)
+    for _ in range(3):
+        net(mx.nd.ones((256, 512))).wait_to_read()
+    assert "strassen" not in capfd.readouterr().out
