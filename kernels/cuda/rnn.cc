@@ -1,5 +1,5 @@
 // "gpu_rnn" and "gpu_rnn_grad": recurrent layers. One input product for all time steps, then per
-// step a product with the hidden state and one kernel for the cells, see mxcy/gpu/recurrent.py.
+// step a product with the hidden state and one kernel for the cells, see mxcy/gpu/recurrent.
 #include "cuda/blas.h"
 #include "cuda/call.h"
 #include "cuda/random.h"

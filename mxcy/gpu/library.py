@@ -1,41 +1,28 @@
 """Kernel library of a device.
 
 `mxcy.ops.core.prepare` looks up a record's kernels in a library by their names; the library of a
-device has launches under the names of the CPU's kernels.
+device has launches under the names of the CPU's kernels. Modules of kernels register them when they
+are imported.
 """
 
 from mxcy.base import MXNetError
-from mxcy.gpu import (  # noqa: F401  they register their kernels
-    alignments,
-    attention,
-    boxes,
-    choices,
-    colours,
-    coordinates,
-    copying,
-    images,
-    indexing,
-    layerwise,
-    lines,
-    losses,
-    many,
-    margins,
-    multibox,
-    norms,
-    optimizers,
-    ordering,
-    products,
-    random,
-    rectifiers,
-    recurrent,
-    regions,
-    scans,
-    sequences,
-    windows,
-)
+from mxcy.gpu.activation import rectifiers  # noqa: F401
+from mxcy.gpu.attention import attention  # noqa: F401
 from mxcy.gpu.compile import compiler
+from mxcy.gpu.detection import boxes, multibox, regions  # noqa: F401
+from mxcy.gpu.elementwise.pointwise import line_maker
+from mxcy.gpu.image import colours, images  # noqa: F401
+from mxcy.gpu.indexing import coordinates, indexing, ordering, sequences  # noqa: F401
 from mxcy.gpu.launch import packed
-from mxcy.gpu.pointwise import line_maker
+from mxcy.gpu.loss import alignments, losses  # noqa: F401
+from mxcy.gpu.matrix import products  # noqa: F401
+from mxcy.gpu.norm import norms  # noqa: F401
+from mxcy.gpu.optimizer import layerwise, optimizers  # noqa: F401
+from mxcy.gpu.pooling import windows  # noqa: F401
+from mxcy.gpu.random import choices, random  # noqa: F401
+from mxcy.gpu.recurrent import recurrent  # noqa: F401
+from mxcy.gpu.reduce import lines, many, scans  # noqa: F401
+from mxcy.gpu.shape import copying, margins  # noqa: F401
 from mxcy.gpu.table import TYPES, NativeCall, Request, maker_of
 from mxcy.ops.core import prepare as core
 

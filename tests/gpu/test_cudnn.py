@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from mxcy.gpu import convolutions, cudnn
+from mxcy.gpu.convolution import convolutions, cudnn
 from tests.gpu.standin.seam import offer_cudnn
 
 ARCHITECTURES = (75, 80, 90, 100)

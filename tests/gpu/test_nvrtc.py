@@ -11,7 +11,7 @@ pytestmark = [needs_nvrtc, pytest.mark.timeout(900)]
 
 
 def test_copies():
-    from mxcy.gpu.copying import _strided
+    from mxcy.gpu.shape.copying import _strided
 
     for text in (_strided("unsigned", 3), _strided("Half", 2, constant=True)):
         image, _, _ = compiler().compile(text, 90)
@@ -27,7 +27,7 @@ def test_refused_text():
 
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
 def test_lines_of_elements(architecture):
-    from mxcy.gpu.lines import reduce, softmax
+    from mxcy.gpu.reduce.lines import reduce, softmax
     from mxcy.gpu.table import Request
 
     data = Spec((4, 300), 0)
@@ -47,7 +47,7 @@ def test_lines_of_elements(architecture):
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
 @pytest.mark.parametrize("dtype", [0, 1])
 def test_steps_of_optimizers(architecture, dtype):
-    from mxcy.gpu.optimizers import _STEPS, step, steps
+    from mxcy.gpu.optimizer.optimizers import _STEPS, step, steps
     from mxcy.gpu.table import Request
 
     fields = "lr wd eta momentum beta beta1 beta2 gamma1 gamma2 epsilon lamda1 t wd_lh".split()
@@ -69,7 +69,7 @@ def test_steps_of_optimizers(architecture, dtype):
 
 def layerwise_steps(dtype):
     """Launches of LAMB and LANS, with and without master weights."""
-    from mxcy.gpu import layerwise
+    from mxcy.gpu.optimizer import layerwise
     from mxcy.gpu.table import Request
 
     fields = "beta1 beta2 epsilon t lr wd rescale_grad clip_gradient lower_bound upper_bound"
@@ -98,7 +98,10 @@ def test_layerwise_steps(architecture, dtype):
 
 def layers(dtype):
     """Launches of products, convolutions, norms, pooling and picks, as records ask for them."""
-    from mxcy.gpu import indexing, norms, ordering, products, windows
+    from mxcy.gpu.indexing import indexing, ordering
+    from mxcy.gpu.matrix import products
+    from mxcy.gpu.norm import norms
+    from mxcy.gpu.pooling import windows
     from mxcy.gpu.table import Request
 
     def launched(make, name, values, ins, outs):
@@ -153,7 +156,8 @@ def layers(dtype):
 @pytest.mark.parametrize("dtype", [0, 1])
 def test_layers(architecture, dtype, monkeypatch):
     """Our kernels, which run without cuBLAS and cuDNN."""
-    from mxcy.gpu import blas, cudnn
+    from mxcy.gpu.convolution import cudnn
+    from mxcy.gpu.matrix import blas
 
     for library in (blas, cudnn):
         monkeypatch.setattr(library, "is_open", lambda: False)
@@ -165,7 +169,7 @@ def test_layers(architecture, dtype, monkeypatch):
 
 def draws(dtype):
     """Launches of all kernels that draw random numbers."""
-    from mxcy.gpu import random
+    from mxcy.gpu.random import random
     from mxcy.gpu.table import Request, maker_of
 
     spec, few = Spec((1000,), dtype), Spec((10,), dtype)
@@ -203,7 +207,8 @@ def test_random_numbers(architecture, dtype):
 
 def chance_texts(dtype):
     """Yield the sources of random choice and shuffling."""
-    from mxcy.gpu import choices, ordering
+    from mxcy.gpu.indexing import ordering
+    from mxcy.gpu.random import choices
 
     yield choices.chance_text(choices._TABLE, dtype, 4)
     yield choices.chance_text(choices._ORDER + choices._MOVE, dtype)
@@ -220,7 +225,7 @@ def test_choices(architecture, dtype):
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
 @pytest.mark.parametrize("dtype", [0, 1])
 def test_alignments(architecture, dtype):
-    from mxcy.gpu.alignments import alignment_text
+    from mxcy.gpu.loss.alignments import alignment_text
 
     for label, lengths in ((dtype, dtype), (4, 6)):
         compiles_without_spills(alignment_text(dtype, label, lengths, lengths), architecture)
@@ -228,7 +233,9 @@ def test_alignments(architecture, dtype):
 
 def recurrent_texts(dtype):
     """Yield the sources of all cells, their gradients and helpers."""
-    from mxcy.gpu import products, random, recurrent
+    from mxcy.gpu.matrix import products
+    from mxcy.gpu.random import random
+    from mxcy.gpu.recurrent import recurrent
 
     lengths = Spec((4,), 4).dtype
     for number, (step, back) in recurrent._CELLS.items():
@@ -253,7 +260,7 @@ def test_recurrent_layers(architecture, dtype):
 
 def detection_texts(dtype):
     """Yield the sources of boxes and regions."""
-    from mxcy.gpu import boxes, multibox, regions
+    from mxcy.gpu.detection import boxes, multibox, regions
     from mxcy.gpu.table import Request
 
     for body in (boxes._IOU, boxes._NMS, boxes._MATCHING, boxes._CODES):
@@ -331,7 +338,7 @@ def test_others(architecture, dtype):
 
 def attention_texts(dtype):
     """Yield the sources of attention and its gradients for each kind of mask."""
-    from mxcy.gpu import attention
+    from mxcy.gpu.attention import attention
 
     yield attention.attention_text(dtype, dtype, 0, attention._BEFORE)
     for masking, mask in enumerate((dtype, dtype, 7, 6)):
@@ -349,7 +356,8 @@ def test_attention(architecture, dtype):
 
 def launches_of_coordinates(dtype):
     """Launches of gather, scatter and strided products; packing them needs a device."""
-    from mxcy.gpu import coordinates, products
+    from mxcy.gpu.indexing import coordinates
+    from mxcy.gpu.matrix import products
     from mxcy.gpu.table import Request
 
     data, index, out = Spec((16, 4), dtype), Spec((2, 16), 4), Spec((8, 8, 4), dtype)
@@ -373,7 +381,7 @@ def launches_of_coordinates(dtype):
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
 @pytest.mark.parametrize("dtype", [0, 1])
 def test_coordinates(architecture, dtype, monkeypatch):
-    from mxcy.gpu import blas
+    from mxcy.gpu.matrix import blas
 
     monkeypatch.setattr(blas, "is_open", lambda: False)
     texts = {launch.text for launch in launches_of_coordinates(dtype)}

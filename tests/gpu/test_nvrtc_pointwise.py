@@ -2,7 +2,7 @@
 
 import pytest
 
-from mxcy.gpu import pointwise
+from mxcy.gpu.elementwise import pointwise
 from mxcy.gpu.table import Request
 from mxcy.ops.fused.pointwise import MAX_INPUTS, MAX_OUTPUTS, MAX_STEPS
 from tests.gpu.nvrtc import ARCHITECTURES, SPEC, compiles_without_spills, needs_nvrtc

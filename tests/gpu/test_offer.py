@@ -80,13 +80,13 @@ def test_versions():
 
 
 def test_versions_of_cudnn(monkeypatch, tmp_path):
-    from mxcy.gpu.cudnn import advice
+    from mxcy.gpu.convolution.cudnn import advice
 
     assert advice(92801) == ""
     assert "cuDNN 90100 is too old" in advice(90100)
     assert "pip install nvidia-cudnn-cu13" in advice(0)
     Path(tmp_path, "cudnn.py").write_text("raise ImportError('no libcudnn')\n")
-    code = "from mxcy.gpu.cudnn import is_open; print(is_open())"
+    code = "from mxcy.gpu.convolution.cudnn import is_open; print(is_open())"
     paths = os.pathsep.join([str(tmp_path), *sys.path])
     for checked in "10":
         done = python(code, PYTHONPATH=paths, MXNET_CUDNN_LIB_CHECKING=checked)

@@ -24,14 +24,14 @@ NO_CUDNN = Condition()
 
 def _products(name: str, default: bool, doc: str, under: tuple[str, ...] = ()) -> Variable:
     """Make a row on cuBLAS's arithmetic, read when a call is prepared."""
-    return Variable(name, flag, default, "C", "mxcy.gpu.blas", doc, inert=MISSING, under=under,
-                    test="gpu/device/test_blas.py::test_variables")
+    return Variable(name, flag, default, "C", "mxcy.gpu.matrix.blas", doc, inert=MISSING,
+                    under=under, test="gpu/device/test_blas.py::test_variables")
 
 
 def _cudnn(name: str, kind: Kind, default: Any, doc: str, test: str) -> Variable:
     """Make a row on the selection of cuDNN's convolution plans."""
-    return Variable(name, kind, default, "C", "mxcy.gpu.convolutions", doc, inert=NO_CUDNN,
-                    test=f"gpu/{test}")
+    return Variable(name, kind, default, "C", "mxcy.gpu.convolution.convolutions", doc,
+                    inert=NO_CUDNN, test=f"gpu/{test}")
 
 
 def _graphs(name: str, kind: Kind, default: Any, when: str, doc: str, test: str) -> Variable:
@@ -81,7 +81,7 @@ ROWS = (
            "The same for gradients of data.", "test_cudnn.py::test_engines"),
     _cudnn("MXNET_CUDNN_DISABLED_CONV_WGRAD_ENGINES", integers(0), (),
            "The same for gradients of weights.", "test_cudnn.py::test_engines"),
-    Variable("MXNET_CUDNN_LIB_CHECKING", flag, True, "F", "mxcy.gpu.cudnn",
+    Variable("MXNET_CUDNN_LIB_CHECKING", flag, True, "F", "mxcy.gpu.convolution.cudnn",
              "Warn if cuDNN's frontend is installed without cuDNN, or with one that is too old.",
              test="gpu/test_offer.py::test_versions_of_cudnn", inert=NO_CUDNN),
     *_rows(

@@ -1,5 +1,5 @@
 // Boxes, one block per image: compaction, sorting by score, overlaps, non-maximum suppression.
-// T is the type of coordinates; Key, KeyOf and merge are from mxcy/gpu/ordering.py.
+// T is the type of coordinates; Key, KeyOf and merge are from mxcy/gpu/indexing/ordering.py.
 
 // Intersection over union; `margin` is 1 if boxes include their last pixel.
 __device__ inline T area_of(const T* box, T margin) {

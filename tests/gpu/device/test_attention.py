@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import mxcy as mx
-from mxcy.gpu import products
+from mxcy.gpu.matrix import products
 from tests.gpu.device.test_launches import launches
 from tests.gpu.standin.seam import is_chosen
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import mxcy as mx
-from mxcy.gpu import blas
+from mxcy.gpu.matrix import blas
 from tests.gpu.device.test_launches import launches
 from tests.gpu.standin.seam import is_chosen
 

@@ -7,7 +7,8 @@ import pytest
 
 import mxcy as mx
 from mxcy import autograd, gluon
-from mxcy.gpu import convolutions, cudnn, graphs
+from mxcy.gpu import graphs
+from mxcy.gpu.convolution import convolutions, cudnn
 from tests.gpu.standin.seam import is_chosen
 
 GPU = mx.gpu(0)

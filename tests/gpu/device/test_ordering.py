@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import mxcy as mx
-from mxcy.gpu import ordering
+from mxcy.gpu.indexing import ordering
 from tests.gpu.device.test_launches import counts
 from tests.gpu.standin.seam import is_chosen
 

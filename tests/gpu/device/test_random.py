@@ -10,7 +10,7 @@ import mxcy as mx
 from mxcy import autograd, gluon
 from mxcy.gpu.compile import function
 from mxcy.gpu.driver import start, wait
-from mxcy.gpu.pointwise import elements, text_of
+from mxcy.gpu.elementwise.pointwise import elements, text_of
 from tests.gpu.device.test_launches import launches
 
 GPU = mx.gpu(0)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import mxcy as mx
-from mxcy.gpu import recurrent
+from mxcy.gpu.recurrent import recurrent
 from mxcy.ops.recurrent.cells import CELLS
 from tests.gpu.device.test_launches import launches, work_of
 from tests.gpu.standin.seam import is_chosen

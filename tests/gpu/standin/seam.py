@@ -38,7 +38,7 @@ def offer_cudnn():
     """Let the real cuDNN make plans for the stand-in; return whether there is cuDNN."""
     if importlib.util.find_spec("cudnn") is None or CXX is None:
         return False
-    from mxcy.gpu import cudnn
+    from mxcy.gpu.convolution import cudnn
 
     library, looked_for = build_cudnn()
     try:

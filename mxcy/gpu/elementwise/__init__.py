@@ -1,0 +1,1 @@
+"""Pointwise operators and fused programs, on devices."""

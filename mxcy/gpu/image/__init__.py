@@ -1,0 +1,1 @@
+"""Images, on devices."""

@@ -1,0 +1,1 @@
+"""Indexing, sorting and variable-length sequences, on devices."""

@@ -1,0 +1,1 @@
+"""Copies that move elements, on devices."""
