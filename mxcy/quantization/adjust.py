@@ -15,12 +15,12 @@ from mxcy.quantization.rounding import round_layer
 __all__ = ["Preparation"]
 
 
-class _Extremes(CalibrationCollector):
-    """Collect the minimum and maximum of each channel (axis 1)."""
+class _Channels(CalibrationCollector):
+    """Collect the minimum, maximum and sum of squares of each channel (axis 1)."""
 
     def __init__(self, names):
         super().__init__()
-        self.include_layers, self.by_name = names, {}
+        self.include_layers, self.extremes, self.squares = names, {}, {}
 
     def collect(self, name, op_name, arr):
         array = arr.asnumpy()
@@ -28,10 +28,12 @@ class _Extremes(CalibrationCollector):
             return
         axes = tuple(i for i in range(array.ndim) if i != 1)
         low, high = array.min(axis=axes), array.max(axis=axes)
-        known = self.by_name.get(name)
-        if known is not None:
+        squares = np.square(array, dtype=np.float64).mean(axis=axes) * len(array)
+        if name in self.extremes:
+            known = self.extremes[name]
             low, high = np.minimum(low, known[0]), np.maximum(high, known[1])
-        self.by_name[name] = low, high
+            squares += self.squares[name]
+        self.extremes[name], self.squares[name] = (low, high), squares
 
 
 class Preparation:
@@ -113,13 +115,15 @@ def _balance_channels(sym, layers, values, batches, ctx):
     names |= {layer.name for layer in layers.values() if layer.act == "none"}
     if not names:
         return
-    extremes = _Extremes(sorted(names))
-    calibration.collect(sym, values, batches, extremes, ctx)
-    if not names <= extremes.by_name.keys():
+    channels = _Channels(sorted(names))
+    calibration.collect(sym, values, batches, channels, ctx)
+    if not names <= channels.extremes.keys():
         return  # there are no calibration data
-    centre(sym, layers, extremes.by_name)
-    largest = {n: np.maximum(-low, high) for n, (low, high) in extremes.by_name.items()}
-    equalise(groups, largest)
+    centre(sym, layers, channels.extremes)
+    examples = sum(len(next(iter(batch.values()))) for batch in batches)
+    equalise(
+        groups, channels.extremes, {n: total / examples for n, total in channels.squares.items()}
+    )
 
 
 def _roles(node):

@@ -11,11 +11,12 @@ import numpy as np
 
 from mxcy.graph.node import output_name, topological
 from mxcy.ops.core.record import find
+from mxcy.quantization.noise import expected_noise
 
 __all__ = ["equalise", "shared_channels"]
 
-#: largest factor, since weights of the next layer are divided by it
-_LARGEST = 8.0
+#: bounds of factors to choose from: weights of the next layer are divided by the factors
+_BOUNDS = (1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 16.0)
 #: headroom of a channel below an activation's limit, relative to its calibrated maximum
 _MARGIN = 1.35
 _POOLING, _ACTIVATION, _FLATTEN = find("Pooling"), find("Activation"), find("Flatten")
@@ -130,24 +131,40 @@ def _is_free(group):
     return all(layer.channels() % count == 0 for layer in group.readers)
 
 
-def equalise(groups, largest):
-    """Scale the channels of each group to equal ranges.
+def equalise(groups, extremes, squares):
+    """Scale the channels of each group to similar ranges.
 
     Parameters
     ----------
     groups : list of ChannelGroup
         Their layers are modified.
-    largest : dict of str to numpy.ndarray
-        Largest magnitude of each channel, by array name.
+    extremes : dict of str to (numpy.ndarray, numpy.ndarray)
+        Minimum and maximum of each channel, by array name.
+    squares : dict of str to numpy.ndarray
+        Mean square of each channel.
     """
     for group in groups:
-        magnitudes = np.max([largest[name] for name in group.names], axis=0)
-        top = group.limit / _MARGIN if group.limit else magnitudes.max(initial=0.0)
-        factors = np.full_like(magnitudes, top)
-        np.divide(top, magnitudes, out=factors, where=magnitudes > 0)
-        factors = np.clip(factors, 1.0, _LARGEST)
-        factors[magnitudes <= 0] = 1.0
+        factors = _best_factors(group, extremes, squares)
         for layer in group.writers:
             layer.scale_outputs(factors)
         for layer in group.readers:
             layer.divide_inputs(factors)
+
+
+def _best_factors(group, extremes, squares):
+    """Return the factors of a group's channels, with the bound that leaves the least noise."""
+    ends = [extremes[name] for name in group.names]
+    magnitudes = np.max([np.maximum(-low, high) for low, high in ends], axis=0)
+    unsigned = min(low.min(initial=0.0) for low, _ in ends) >= 0
+    power = np.mean([squares[name] for name in group.names], axis=0)
+    top = group.limit / _MARGIN if group.limit else magnitudes.max(initial=0.0)
+    whole = np.full_like(magnitudes, top)
+    np.divide(top, magnitudes, out=whole, where=magnitudes > 0)
+    whole[magnitudes <= 0] = 1.0
+
+    def noise(factors):
+        largest = (factors * magnitudes).max(initial=0.0)
+        largest = min(largest, group.limit) if group.limit else largest
+        return expected_noise(group.readers, factors, largest, power, unsigned)
+
+    return min((np.clip(whole, 1.0, bound) for bound in _BOUNDS), key=noise)

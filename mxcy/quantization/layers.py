@@ -88,17 +88,16 @@ class Layer:
 
     def divide_inputs(self, factors):
         """Divide the weights by factors of the data's channels."""
-        rows = self.rows()
-        groups, _, depth = rows.shape
-        each = np.repeat(factors, groups * depth // len(factors)).reshape(groups, 1, depth)
-        self.write_rows(rows / each)
+        self.write_rows(self.rows() / self.spread(factors))
 
     def products_of(self, constants):
         """Return the result of each filter for data that are constant in each channel."""
-        rows = self.rows()
-        groups, _, depth = rows.shape
-        each = np.repeat(constants, groups * depth // len(constants)).reshape(groups, 1, depth)
-        return (rows * each).sum(axis=-1).reshape(-1)
+        return (self.rows() * self.spread(constants)).sum(axis=-1).reshape(-1)
+
+    def spread(self, values):
+        """Repeat values of the data's channels for each weight, to the shape (groups, 1, depth)."""
+        groups, _, depth = self.rows().shape
+        return np.repeat(values, groups * depth // len(values)).reshape(groups, 1, depth)
 
     def channels(self):
         """Return the number of input channels, of a dense layer all its input values."""

@@ -10,6 +10,7 @@ from mxcy.graph.node import topological
 from mxcy.quantization.adjust import Preparation
 from mxcy.quantization.equalise import shared_channels
 from mxcy.quantization.layers import layers_of
+from mxcy.quantization.noise import expected_noise
 from mxcy.quantization.paired_run import QuantizedNodes, run_both
 from mxcy.quantization.rounding import rounded
 from mxcy.quantization.symbols import quantize_symbol
@@ -233,3 +234,37 @@ def test_nodes_are_shown_with_their_data_in_both_networks(network, images):
     assert np.array_equal(float_data[1].asnumpy(), images[8:16].asnumpy())
     expected = np.clip(np.rint(float_data[1].asnumpy() * np.float32(127.5)), -128, 127)
     np.testing.assert_allclose(int8_data[1].asnumpy() * 127.5, expected, atol=1e-3)
+
+
+def test_the_bound_of_factors_weighs_data_against_weights():
+    """A pointwise layer whose data have 16 channels of sizes 1 to 1/64: the bound matters."""
+    rng = np.random.RandomState(6)
+    sizes = np.exp2(-np.linspace(0, 6, 16))[:, None, None]
+    images = mx.nd.array(rng.normal(size=(64, 16, 6, 6)))
+    mx.random.seed(5)
+    net = nn.HybridSequential()
+    net.add(nn.Conv2D(16, 1, in_channels=16, activation="relu"), nn.Conv2D(12, 1, in_channels=16))
+    net.initialize(mx.init.Normal(0.3))
+    net[0].weight.set_data(mx.nd.array(net[0].weight.data().asnumpy() * sizes[..., None]))
+    sym, values = fused(net)
+    names = {node.name for node in topological(sym._entries)}
+    first, last = layers_of(sym, names, values).values()
+    arrays = run(sym.get_internals()[first.name], values, images)
+    top, power = arrays.max(axis=(0, 2, 3)), np.square(arrays).mean(axis=(0, 2, 3))
+    noises = {}
+    for bound in (1.0, 4.0, 64.0):
+        factors = np.clip(top.max() / top, 1.0, bound)
+        noises[bound] = expected_noise([last], factors, top.max(), power, True)
+    # noise measured with rounded data and weights
+    for bound, expected in noises.items():
+        factors = np.clip(top.max() / top, 1.0, bound)
+        step = top.max() / 255.5
+        scaled = np.rint(arrays * factors[:, None, None] / step) * step
+        rows = last.rows()[0] / factors
+        steps = np.abs(rows).max(axis=1, keepdims=True) / 127
+        actual = np.einsum("fc,nchw->fnhw", np.rint(rows / steps) * steps, scaled)
+        right = np.einsum("fc,nchw->fnhw", last.rows()[0], arrays)
+        powers = (last.rows()[0] ** 2 * power).sum(axis=1)
+        measured = (np.square(actual - right).mean(axis=(1, 2, 3)) / powers).sum()
+        assert 0.4 < measured / expected < 2.5
+    assert noises[4.0] < 0.9 * noises[1.0] and noises[4.0] < 0.9 * noises[64.0]
