@@ -4,53 +4,87 @@
 // A register holds the partial sums of one element of C, so those of a vector's width of rows of B
 // are transposed and added up at the end.
 #pragma once
-#include "leaf/simd/transpose.h"
+#include "leaf/matrix/gemm.h"
 
 MX_LEAF_BEGIN
 
 constexpr int kFewRows = 8;
+constexpr int64_t kFewBlock = 6144;  // elements of A at a time, for the L1 cache
+
+// Rows of A in whole aligned vectors, those of all M rows side by side, with zeros after the last.
+template <class T, int M>
+void pack_few(T* to, const T* a, int64_t lda, int64_t depth) {
+  constexpr int L = kLanes<T>;
+  for (int64_t p = 0; p < depth; p += L) {
+    for (int m = 0; m < M; ++m, to += L) {
+      store(to, load_first(a + m * lda + p, (int)least(L, depth - p)));
+    }
+  }
+}
 
 // C (M x n) = alpha * A B^T + beta * C for the rows of B from `begin` to `end`.
 template <class T, int M>
 void few_rows(int64_t begin, int64_t end, int64_t k, T alpha, const T* a, int64_t lda, const T* b,
               int64_t ldb, T beta, T* c, int64_t ldc) {
   constexpr int L = kLanes<T>, kSums = M == 1 ? 4 : M == 2 ? 2 : 1;  // to overlap multiply-adds
-  constexpr int kAhead =
-      32;  // vectors; more multiply-adds leave the processor less time to run ahead
-  const int64_t block = M == 1 ? k : 8192 / M;  // of k: its rows of A stay in the L1 cache
+  // Rows of B at a time, so that a load of A serves two multiply-adds.
+  constexpr int kTogether = M == 1 || MX_ISA_LEVEL < 4 ? 1 : 2;
+  // Vectors to prefetch ahead, into the second cache: the first one is needed for A.
+  constexpr int64_t kAhead = 128;
+  const int64_t block = M == 1 ? k : balanced(k, kFewBlock / M / L * L, L);
+  const int64_t ahead =
+      M == 1 ? 0 : ceil_div(kAhead * L, kTogether * least(block, k)) * kTogether * ldb;
+  alignas(64) T packed[M == 1 ? 1 : kFewBlock];
+  int64_t packed_from = -1;
   for (int64_t j = begin; j < end; j += L) {
     const int rows = (int)least(L, end - j);
     Vec<T> sums[M][L] = {};
     for (int64_t p0 = 0; p0 < k; p0 += block) {
       const int64_t depth = least(block, k - p0);
-      for (int r = 0; r < rows; ++r) {
-        const T *right = b + (j + r) * ldb + p0, *left = a + p0;
-        Vec<T> acc[M][kSums] = {};
+      if (M > 1 && p0 != packed_from) {
+        pack_few<T, M>(packed, a + p0, lda, depth);
+        packed_from = p0;
+      }
+      for (int r = 0; r < rows; r += kTogether) {
+        const T *left = M == 1 ? a + p0 : packed, *right[kTogether];
+        for (int t = 0; t < kTogether; ++t) {
+          right[t] = b + (j + least(r + t, rows - 1)) * ldb + p0;
+        }
+        Vec<T> acc[M][kTogether][kSums] = {};
+        const auto step = [&](int64_t p, int s, const auto& read) MX_ALWAYS {
+          Vec<T> v[kTogether];
+#pragma GCC unroll 2
+          for (int t = 0; t < kTogether; ++t) v[t] = read(right[t] + p);
+#pragma GCC unroll 8
+          for (int m = 0; m < M; ++m) {
+            Vec<T> x = M == 1 ? read(left + p) : load(left + p * M + m * L);
+            if constexpr (kTogether > 1) __asm__("" : "+v"(x));  // or each multiply-add loads it
+#pragma GCC unroll 2
+            for (int t = 0; t < kTogether; ++t) acc[m][t][s] = fma(x, v[t], acc[m][t][s]);
+          }
+        };
         int64_t p = 0;
         for (; p + kSums * L <= depth; p += kSums * L) {
 #pragma GCC unroll 4
           for (int s = 0; s < kSums; ++s) {
-            const Vec<T> v = load(right + p + s * L);
-            if (M > 1) __builtin_prefetch(right + p + (s + kAhead) * L);
-#pragma GCC unroll 8
-            for (int m = 0; m < M; ++m) {
-              acc[m][s] = fma(load(left + m * lda + p + s * L), v, acc[m][s]);
+            for (int t = 0; M > 1 && t < kTogether; ++t) {
+              __builtin_prefetch(right[t] + p + s * L + ahead, 0, 2);
             }
+            step(p + s * L, s, [](const T* from) MX_ALWAYS { return load(from); });
           }
         }
         for (; p < depth; p += L) {
           const int some = (int)least(L, depth - p);
-          const Vec<T> v = load_first(right + p, some);
-#pragma GCC unroll 8
-          for (int m = 0; m < M; ++m) {
-            acc[m][0] = fma(load_first(left + m * lda + p, some), v, acc[m][0]);
-          }
+          step(p, 0, [some](const T* from) MX_ALWAYS { return load_first(from, some); });
         }
 #pragma GCC unroll 8
         for (int m = 0; m < M; ++m) {
+#pragma GCC unroll 2
+          for (int t = 0; t < kTogether; ++t) {
 #pragma GCC unroll 4
-          for (int s = 1; s < kSums; ++s) acc[m][0] += acc[m][s];
-          sums[m][r] += acc[m][0];
+            for (int s = 1; s < kSums; ++s) acc[m][t][0] += acc[m][t][s];
+            sums[m][r + t] += acc[m][t][0];
+          }
         }
       }
     }
