@@ -11,7 +11,7 @@ from mxcy.gpu.attention import attention  # noqa: F401
 from mxcy.gpu.compile import compiler
 from mxcy.gpu.detection import boxes, multibox, regions  # noqa: F401
 from mxcy.gpu.elementwise.pointwise import line_maker
-from mxcy.gpu.image import colours, images  # noqa: F401
+from mxcy.gpu.image import colours, crops, images  # noqa: F401
 from mxcy.gpu.indexing import coordinates, indexing, ordering, sequences  # noqa: F401
 from mxcy.gpu.launch import packed
 from mxcy.gpu.loss import alignments, losses  # noqa: F401

@@ -4,6 +4,7 @@ import pytest
 
 from mxcy.gpu.compile import compiler
 from mxcy.ops.core.infer import Spec
+from mxcy.ops.core.record import REGISTRY
 from tests.gpu.nvrtc import ARCHITECTURES, SPEC, compiles_without_spills, needs_nvrtc
 
 # A test compiles dozens of sources.
@@ -325,6 +326,20 @@ def other_launches(dtype):
         for name in names:
             outs = [planes] * (2 if name in ("l2_normalize", "lrn", "prelu_grad") else 1)
             yield from maker_of(name)[0](Request(name, dtype, values, {}, None, ins, outs))
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+@pytest.mark.parametrize("dtype", [0, 1, 3])
+@pytest.mark.parametrize("name", ["random_crop", "random_resized_crop"])
+def test_crops(name, dtype, architecture):
+    import mxcy.gpu.library  # noqa: F401  it registers the launches
+    from mxcy.gpu.table import Request, maker_of
+
+    image, crop = Spec((8, 8, 3), dtype), Spec((4, 4, 3), dtype)
+    attrs = REGISTRY[f"_image_{name}"].schema.intern(name, {"width": 4, "height": 4})
+    request = Request(f"image_{name}", dtype, {}, {}, attrs, [image], [crop])
+    (text,) = {launch.text for launch in maker_of(f"image_{name}")[0](request)}
+    compiles_without_spills(text, architecture)
 
 
 @pytest.mark.parametrize("architecture", ARCHITECTURES)

@@ -8,9 +8,11 @@ from mxcy.gpu.launch import F64, I64, Input, Launch, Numbers, Output, Random, sp
 from mxcy.gpu.random.random import COUNTED
 from mxcy.gpu.table import TYPES, kernel
 
-__all__ = []
+__all__ = ["RESIZED", "resizing_text"]
 
 _FLOATS = dtypes.CODES["float32"], dtypes.CODES["float64"]
+#: dtypes of images that can be resized
+RESIZED = (*_FLOATS, dtypes.CODES["uint8"])
 _MOST_INPUTS = 4  # launches per call
 _EACH = """
 #define EACH(p)                                                                  \\
@@ -177,40 +179,6 @@ image_to_tensor(const S* x, float* y, Long n, Long channels, Long size) {
 }
 """
 _RESIZE = """
-// Both neighbours of a target position along a dimension and the second one's weight, as OpenCV
-// computes them.
-struct Neighbours {
-  At low, high;
-  float part;
-  __device__ Neighbours(At i, At source, At target) {
-    const double scale = (double)source / (double)target;
-    const float place = (float)(((double)i + 0.5) * scale - 0.5), first = ::floor(place);
-    const bool between = first >= 0 && first < (float)(source - 1);
-    part = between ? place - first : 0.0f;
-    low = first < 0 ? 0 : (At)first < source ? (At)first : source - 1;
-    high = low + 1 < source ? low + 1 : source - 1;
-  }
-};
-__device__ inline At nearest(At i, At source, At target) {
-  const At at = (At)((double)i * (1 / ((double)target / (double)source)));
-  return at < source ? at : source - 1;
-}
-#if BYTES
-// 11-bit weights, and the rounding of OpenCV.
-__device__ inline int weight(float x) { return (int)::rint(x * 2048); }
-__device__ inline S weighted(int upper, int lower, int rest, int part) {
-  const int total = ((rest * (upper >> 4)) >> 16) + ((part * (lower >> 4)) >> 16);
-  const int value = (total + 2) >> 2;
-  return (S)(value < 0 ? 0 : value > 255 ? 255 : value);
-}
-__device__ inline S mean(int sum) { return (S)((sum + 2) >> 2); }
-#else
-__device__ inline T weight(float x) { return (T)x; }
-__device__ inline S weighted(T upper, T lower, T rest, T part) {
-  return upper * rest + lower * part;
-}
-__device__ inline S mean(T sum) { return sum * (T)0.25; }
-#endif
 extern "C" __global__ void __launch_bounds__(256, 4)
 image_resize(const S* x, S* y, Long n_, Long channels_, Long height_, Long width_, Long high_,
              Long wide_) {
@@ -220,19 +188,7 @@ image_resize(const S* x, S* y, Long n_, Long channels_, Long height_, Long width
        p += (At)gridDim.x * blockDim.x) {
     const At column = p / channels % wide, row = p / channels / wide % high;
     const S* image = x + p / channels / wide / high * height * width * channels + p % channels;
-    const auto at = [&](At i, At j) { return (T)image[(i * width + j) * channels]; };
-#if KIND == 0
-    y[p] = (S)at(nearest(row, height, high), nearest(column, width, wide));
-#elif KIND == 1
-    const At i = 2 * row, j = 2 * column;
-    y[p] = mean(at(i, j) + at(i, j + 1) + at(i + 1, j) + at(i + 1, j + 1));
-#else
-    const Neighbours down(row, height, high), across(column, width, wide);
-    const T rest = weight(1 - across.part), part = weight(across.part);
-    const T upper = at(down.low, across.low) * rest + at(down.low, across.high) * part;
-    const T lower = at(down.high, across.low) * rest + at(down.high, across.high) * part;
-    y[p] = weighted(upper, lower, weight(1 - down.part), weight(down.part));
-#endif
+    y[p] = resized(image, width * channels, channels, row, column, height, width, high, wide, HOW);
   }
 }
 """
@@ -258,6 +214,14 @@ def _refusal(request):
     if request.dtype not in _FLOATS or any(s.dtype != request.dtype for s in specs):
         return "supports float32 and float64 only"
     return None
+
+
+def resizing_text(data, out):
+    """Return the source of `resized` for images with the specs of an input and an output."""
+    is_bytes, element = data.dtype == dtypes.CODES["uint8"], TYPES[data.dtype]
+    types = f"typedef {position_type((data, out))} At;\ntypedef {element} S;\n"
+    types += f"typedef {'int' if is_bytes else element} T;\n#define BYTES {int(is_bytes)}\n"
+    return f"{elements()}{types}{text_of('resizing.cuh')}"
 
 
 @kernel("resample", "average_parts")
@@ -325,18 +289,14 @@ def to_tensor(request):
 def resize(request):
     """Resize images with their channels last."""
     values, (data,), (out,) = request.values, request.ins, request.outs
-    is_bytes = data.dtype == dtypes.CODES["uint8"]
-    if not is_bytes and data.dtype not in _FLOATS:
+    if data.dtype not in RESIZED:
         return "supports uint8, float32 and float64 only"
     source, target = tuple(values["source"]), tuple(values["target"])
     halves = source == (2 * target[0], 2 * target[1])
-    settings = f"#define BYTES {int(is_bytes)}\n"
-    settings += f"#define KIND {0 if values['nearest'] else 1 if halves else 2}\n"
-    types = f"typedef {position_type((data, out))} At;\ntypedef {TYPES[data.dtype]} S;\n"
-    types += f"typedef {'int' if is_bytes else TYPES[data.dtype]} T;\n"
+    how = "kNearest" if values["nearest"] else "kHalf" if halves else "kBilinear"
     arguments = [Input(0), Output(0)]
     arguments += map(I64, (out.size, values["channels"], *source, *target))
-    text = f"{elements()}{settings}{types}{_RESIZE}"
+    text = f"{resizing_text(data, out)}#define HOW {how}\n{_RESIZE}"
     return [Launch(text, "image_resize", spread(out.size), arguments)]
 
 

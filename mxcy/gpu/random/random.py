@@ -16,10 +16,7 @@ _REAL = tuple(map(_CODES.get, ("float32", "float64", "float16")))
 _WHOLE = tuple(map(_CODES.get, ("int8", "uint8", "int32", "int64", "bool")))
 
 COUNTED = """
-extern "C" __global__ void counted(Sets* sets) {
-  ++sets->set[sets->turn].call;
-  sets->turn = (sets->turn + 1) % sets->count;
-}
+extern "C" __global__ void counted(Sets* sets) { next_call(sets); }
 """
 #: distribution -> a sample of type T with parameters a and b
 _SAMPLES = {

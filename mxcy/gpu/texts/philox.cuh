@@ -24,6 +24,12 @@ struct Sets {
   struct { unsigned long long key, call; } set[1];
 };
 
+// Count a call; the next one draws from the next set.
+__device__ inline void next_call(Sets* sets) {
+  ++sets->set[sets->turn].call;
+  sets->turn = (sets->turn + 1) % sets->count;
+}
+
 // The generator of one element.
 struct Draws {
   unsigned long long element, call, key;

@@ -145,6 +145,7 @@ class RandomCrop:
         height, width = data.shape[-3:-1]
         return _fitted(a, _placed(a, xp, data, min(a.width, width), min(a.height, height)))
 
+    kernels = (native("image_random_crop"),)
     samples = (
         sample(BYTES, grad=False, width=2, height=2),
         sample((2, 2, 5, 1), grad=False, width=3, height=4, xrange=(0.5, 0.5)),
@@ -197,6 +198,7 @@ class RandomResizedCrop:
         left, top = (wide - width) // 2, (tall - height) // 2
         return _fitted(a, data[..., top : top + height, left : left + width, :])
 
+    kernels = (native("image_random_resized_crop"),)
     samples = (
         sample(BYTES, grad=False, width=2, height=2),
         sample((2, 2, 5, 1), grad=False, width=3, height=4, area=(0.5, 0.6), interp=0),
