@@ -29,7 +29,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=20)
     parser.add_argument("--bytes", type=int, nargs="*", default=[4, 2**12, 2**16, 2**20, 2**22])
-    parser.add_argument("--updated", type=int, nargs="*", default=[2**22], help="bytes, with SGD")
+    parser.add_argument(
+        "--updated", type=int, nargs="*", default=[2**22], help="bytes, with SGD with momentum"
+    )
     parser.add_argument("--keys", type=int, default=1000, help="of 4 KB, in one step")
     arguments = parser.parse_args()
     store = mx.kv.create("dist_sync")
@@ -37,7 +39,7 @@ def main():
     for number, size in enumerate(arguments.bytes):
         one_key(store, number, size, comm, arguments.rounds, "")
     updating = mx.kv.create("dist_sync")
-    updating.set_optimizer(mx.optimizer.SGD(learning_rate=1e-6))
+    updating.set_optimizer(mx.optimizer.SGD(learning_rate=1e-6, momentum=0.9))
     for number, size in enumerate(arguments.updated):
         one_key(updating, number, size, comm, arguments.rounds, ", with update")
     keys = list(range(10**6, 10**6 + arguments.keys))

@@ -40,7 +40,7 @@ class Group:
         self.offsets = [slot.span.start * itemsize for slot in bucket.slots]
         self._offsets = np.array(self.offsets, np.int64)
         self._sizes = np.array([slot.bytes for slot in bucket.slots], np.int64)
-        self._pieces = {}  # of `spread_parts`, by the starts of the parts
+        self._pieces = {}  # of `spread_parts`, by the starts and sizes of the parts
 
     def parts(self, values):
         """Select the group's arrays in a call, with their addresses; None unless they fit.
@@ -71,7 +71,7 @@ class Group:
 
     def spread_parts(self, starts, parts, addresses):
         """Scatter parts of a buffer to the addresses; see `BucketPush`."""
-        known = tuple(starts)
+        known = (*starts, *(part.size for part in parts))
         if known not in self._pieces:
             begins = np.array(starts, np.int64) * parts[0].itemsize
             self._pieces[known] = self._cut(begins, begins + [part.nbytes for part in parts])

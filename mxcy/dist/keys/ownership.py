@@ -116,7 +116,7 @@ def update_shares(bucket, slots, source, arrays):
     yield bucket.channel.all_gather_v(None, target, lengths)
 
 
-def update_in_shared_memory(bucket, source, sums, buffers, current):
+def update_in_shared_memory(bucket, source, sums, buffers, current, on_parts=None):
     """Do the same for all keys of a bucket in memory that all ranks share.
 
     New values are written to this rank's output buffer. That is also where its shares stay until
@@ -131,6 +131,8 @@ def update_in_shared_memory(bucket, source, sums, buffers, current):
     buffers : SharedBuffers
     current : bool
         Whether the output buffers hold the current values.
+    on_parts : callable, optional
+        See `BucketPush`; it gets the new values.
 
     Yields
     ------
@@ -148,7 +150,7 @@ def update_in_shared_memory(bucket, source, sums, buffers, current):
     sums = sums[: values.size]
     buffers.sum_part(source, cuts, sums)
     yield bucket.updating.update([(all_shares[rank], sums, values)], bucket.slots, current)
-    yield buffers.barrier()
+    yield from buffers.barrier(cuts, on_parts)
     return cuts
 
 

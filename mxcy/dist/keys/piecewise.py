@@ -40,6 +40,7 @@ class PiecewiseUpdate:
     def __init__(self, bucket, inputs):
         channel = self._channel = bucket.channel
         self._bucket, self._rank, self._ranks = bucket, channel.rank, channel.size
+        self._others = [rank for rank in range(channel.size) if rank != channel.rank]
         itemsize = bucket.dtype.itemsize
         slot = inputs[0].nbytes // (_SLOTS * (self._ranks - 1)) // _ALIGNMENT * _ALIGNMENT
         self._slot = slot // itemsize
@@ -93,8 +94,8 @@ class PiecewiseUpdate:
             if step == 0:  # until here, other ranks may have read values of the last session
                 own = self._value(*self._cuts[self._rank : self._rank + 2], self._rank)
                 updating.begin(self._own_shares, own, self._bucket.slots, current)
-            if step > 1 and on_parts is not None:
-                self._hand_over(step - 2, on_parts)
+            if step > 1:
+                self._hand_over(step - 2, on_parts, self._others)
             if step + 1 < count:
                 self._scatter(step + 1, source)
                 request = self._channel.barrier()
@@ -102,10 +103,10 @@ class PiecewiseUpdate:
             done = updating.update([(self._steps[step][self._rank], total, values)], (), True)
             if not done.done():
                 yield done
+            self._hand_over(step, on_parts, [self._rank])  # while it is in the cache
         yield self._channel.barrier()
         for step in range(max(0, count - 2), count):
-            if on_parts is not None:
-                self._hand_over(step, on_parts)
+            self._hand_over(step, on_parts, self._others)
 
     def gather(self, target, cuts):
         """Copy the current values of all ranks."""
@@ -144,10 +145,14 @@ class PiecewiseUpdate:
         sum_blocks(terms, total)
         return total, self._value(first, last, self._rank)
 
-    def _hand_over(self, step, on_parts):
-        spans = self._spans[step]
-        values = [self._value(*span, rank) for rank, span in enumerate(spans)]
-        on_parts([first for first, _ in spans], values, step + 1 == len(self._steps))
+    def _hand_over(self, step, on_parts, ranks):
+        """Give the program the pieces of some ranks, if it takes any."""
+        if on_parts is None:
+            return
+        spans = {rank: self._spans[step][rank] for rank in ranks}
+        values = [self._value(*span, rank) for rank, span in spans.items()]
+        last = step + 1 == len(self._steps) and ranks is self._others
+        on_parts([first for first, _ in spans.values()], values, last)
 
 
 def _cut(shares, most):

@@ -29,9 +29,9 @@ class BucketPush:
     in_place : bool
         Whether `source` may receive the sums.
     on_parts : callable, optional
-        ``on_parts(starts, parts, last)`` gets results that are in memory of all ranks, maybe in
-        several calls: the first element of each part in the bucket, in order, the parts, and
-        whether they are the last ones. `on_done` follows.
+        ``on_parts(starts, parts, last)`` gets results that are in memory of all ranks, in several
+        calls, this rank's own ones early: the first element of each part in the bucket, in order,
+        the parts, and whether they are the last ones. `on_done` follows.
     """
 
     def __init__(self, fill, source, on_done, since, in_place=False, on_parts=None):

@@ -77,9 +77,7 @@ class SharedBuffers:
             parts = self.parts(cuts)
             copy = None if direct else sums[cuts[self._rank] : cuts[self._rank + 1]]
             self.sum_part(piece, cuts, parts[self._rank], copy)
-            now = yield self._channel.barrier()
-            if direct:
-                on_parts(cuts[:-1], parts, True)
+            now = yield from self.barrier(cuts, on_parts if direct else None)
             self.gather(sums, cuts, skip=None if direct else self._rank)
         return now
 
@@ -135,9 +133,32 @@ class SharedBuffers:
         """
         return [self._part(self._outputs, rank, rank, cuts) for rank in range(self._ranks)]
 
-    def barrier(self):
-        """A request to wait for all ranks."""
-        return self._channel.barrier()
+    def barrier(self, cuts, on_parts=None):
+        """Wait until all ranks have written their parts; hand over this rank's part meanwhile.
+
+        Parameters
+        ----------
+        cuts : list of int
+            See `scatter`.
+        on_parts : callable, optional
+            See `BucketPush`.
+
+        Yields
+        ------
+        request
+
+        Returns
+        -------
+        float
+            The time sent into the generator after its last request.
+        """
+        request, parts, rank = self._channel.barrier(), self.parts(cuts), self._rank
+        if on_parts is not None:
+            on_parts([cuts[rank]], [parts[rank]], False)
+        now = yield request
+        if on_parts is not None:
+            on_parts([*cuts[:rank], *cuts[rank + 1 : -1]], parts[:rank] + parts[rank + 1 :], True)
+        return now
 
     def gather(self, target, cuts, skip=None):
         """Copy all parts from the output buffers of their ranks.
@@ -160,7 +181,7 @@ class SharedBuffers:
 
 
 def sum_blocks(terms, out, copy=None):
-    """Sum arrays in their order, in blocks that stay in the cache.
+    """Sum arrays in their order, in blocks that stay in the cache if they are needed again.
 
     Parameters
     ----------
@@ -171,7 +192,8 @@ def sum_blocks(terms, out, copy=None):
     copy : numpy.ndarray, optional
         Takes the sum, too; may be one of the terms.
     """
-    step = _BLOCK_BYTES // out.itemsize
+    again = copy is not None or len(terms) > 2
+    step = _BLOCK_BYTES // out.itemsize if again else max(1, out.size)
     with np.errstate(all="ignore"):
         for begin in range(0, out.size, step):
             first, second, *others = (term[begin : begin + step] for term in terms)

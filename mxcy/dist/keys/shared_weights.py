@@ -79,10 +79,10 @@ class SharedWeights:
             yield from self._piecewise.run(source, sums, current, on_parts)
             values = SharedValues(self._piecewise, self._piecewise.cuts, self._lease)
         else:
-            cuts = yield from update_in_shared_memory(self._bucket, source, sums, buffers, current)
+            cuts = yield from update_in_shared_memory(
+                self._bucket, source, sums, buffers, current, on_parts
+            )
             values = SharedValues(buffers, cuts, self._lease)
-            if on_parts is not None:
-                on_parts(cuts[:-1], buffers.parts(cuts), True)
         self._values = values
         return values
 
