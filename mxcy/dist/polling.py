@@ -27,7 +27,7 @@ class Polling:
     Parameters
     ----------
     world : World
-    wake : threading.Event
+    wake : AutoResetEvent
         Set when the thread has something to do.
     glance : callable
         Polls collectives alone and returns whether one is done: MPI sends large arrays in many

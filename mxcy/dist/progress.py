@@ -6,6 +6,7 @@ import time
 from collections import deque
 
 from mxcy.base import MXNetError
+from mxcy.dist.auto_reset_event import AutoResetEvent
 from mxcy.dist.keys.exchange import Exchange
 from mxcy.dist.keys.timing import Pace
 from mxcy.dist.members.admission import Admission
@@ -99,7 +100,7 @@ class ProgressThread:
         self._current = None
         self.started = 0
         self._exchange_numbers = itertools.count()
-        self._wake = threading.Event()
+        self._wake = AutoResetEvent()
         self._ping_lock = threading.Lock()  # one `silent` at a time
         self._min_workers, self.elastic = min_workers, min_workers is not None
         self._patience, self._heartbeat = patience, heartbeat
@@ -318,25 +319,23 @@ class ProgressThread:
         self.pace.step(now)
         moved = self._read_inbox()
         moved |= self._step_agreement()
-        busy = self._current is not None or self.closing is not None
+        busy = self._current is not None or bool(self._agreements) or self.closing is not None
         for exchange in self.exchanges:
             advanced, waits = exchange.step(now)
             moved |= advanced
             busy |= waits
-        moved |= self.joining.step()
+        answered = self.joining.step()
         busy |= self.joining.waits
         self.admission.look(now)
-        advanced, waits = self.named_calls.step()
-        moved |= advanced | self.control.look(now)
-        busy |= waits
-        advanced, waits = self.messenger.step(now)
-        moved |= advanced
-        busy |= waits
+        for advanced, waits in (self.named_calls.step(), self.messenger.step(now)):
+            answered |= advanced
+            busy |= waits
+        answered |= self.control.look(now)
         if self.closing is not None and self.closing.done():
             return True
-        if moved:
+        if answered or (moved and busy):
             self.polling.note_moves()
-        else:
+        else:  # after the last sum, too: the program has waited for it
             self.polling.rest(now, busy)
         return False
 

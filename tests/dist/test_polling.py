@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from mxcy.dist import polling
+from mxcy.dist.auto_reset_event import AutoResetEvent
 from mxcy.dist.polling import Polling
 
 
@@ -111,3 +112,17 @@ def test_naps_grow_while_nothing_moves(clock):
     assert clock.rests[:4] == sorted(clock.rests[:4])
     assert clock.rests[0] < clock.rests[2] < 1e-3
     assert clock.rests[4] == clock.rests[0]
+
+
+def test_an_event_wakes_one_wait():
+    event = AutoResetEvent()
+    assert not event.is_set() and not event.wait(0)
+    event.set()
+    event.set()  # no more than once
+    assert event.is_set() and event.wait(0) and not event.wait(0)
+    event.set()
+    event.clear()
+    event.clear()
+    assert not event.is_set()
+    threading.Thread(target=event.set).start()
+    assert event.wait(60)

@@ -16,6 +16,7 @@ __all__ = ["Exchange"]
 
 _MOST_BUCKETS = 256
 _FEW_RANKS = 2  # in elastic jobs, each would update everything if two held each part
+_SMALL_BYTES, _LOOKS = 1 << 14, 8
 _MOST_CHANNELS = 1900  # MPICH has 2,046 communicators
 
 
@@ -281,13 +282,24 @@ class Exchange:
                 elif not bucket.pending:
                     self._active.discard(bucket)
         for bucket in sorted(starting, key=lambda bucket: -bucket.priority):
-            bucket.start()
-            self._progress.polling.expect(now, bucket.length * bucket.dtype.itemsize)
-            if self._progress.joining.ranks:
-                number = self.buckets.index(bucket)
-                self._progress.joining.note_session(self, number, bucket.sessions)
+            self._start(bucket, now)
         self.in_flight = any(bucket.in_flight for bucket in self._active)
         return moved or bool(starting), bool(self._active)
+
+    def _start(self, bucket, now):
+        bucket.start()
+        size = bucket.length * bucket.dtype.itemsize
+        self._progress.polling.expect(now, size)
+        if self._progress.joining.ranks:
+            number = self.buckets.index(bucket)
+            self._progress.joining.note_session(self, number, bucket.sessions)
+        if size > _SMALL_BYTES:
+            return
+        for _ in range(_LOOKS):  # if all ranks are ready, it takes less time than a step
+            if self._advance(bucket, now):
+                break
+        if not bucket.in_flight and not bucket.pending:
+            self._active.discard(bucket)
 
     def any_done(self):
         """Whether a session in flight can advance."""
