@@ -97,6 +97,29 @@ def test_parallel_size_is_a_threshold(home):
     assert actual["operators"] == [] and actual["parallel_size"] == 1000
 
 
+def test_layers_use_the_team_from_an_amount_of_work_per_thread(home):
+    """Layers are not measured; by the general threshold small ones would use one thread."""
+    code = """
+import json
+from types import SimpleNamespace
+from mxcy._base import dtypes
+from mxcy._machine.tuning.tuner import Library, Tuner
+
+def threads(team, work, capped):
+    tuner = Tuner()
+    tuner.plug(Library(lambda: team, None, None, None))
+    call = SimpleNamespace(
+        work=work, dtype=dtypes.CODES["float32"], op=SimpleNamespace(uses_rng=False)
+    )
+    return tuner.threads_for(call, SimpleNamespace(asks=True, capped=capped, tried=True), {})
+
+cases = [(2, 16383, True), (2, 16384, True), (2, 16384, False), (8, 65535, True), (8, 65536, True)]
+print(json.dumps([threads(*case) for case in [*cases, (64, 199999, True), (64, 200000, True)]]))
+"""
+    assert python(code, **home).value == [1, PARALLEL, 1, 1, PARALLEL, 1, PARALLEL]
+    assert python(code, MXNET_CPU_PARALLEL_SIZE="200000", **home).value == [1] * 6 + [PARALLEL]
+
+
 def test_one_core_never_pays(home):
     code = THREADS + "print(json.dumps([threads(n) for n in (100, 100000, 10000000)]))"
     assert python(code, MXNET_USE_NUM_CORES_OPERATOR_TUNING="1", **home).value == [1, 1, 1]

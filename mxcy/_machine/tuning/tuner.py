@@ -27,6 +27,7 @@ __all__ = ["ALL", "Library", "Tuner"]
 ALL = 1 << 20
 
 _MIN_TEAM_WORK = 2048  # fewer steps of work always use one thread
+_MIN_LAYER_WORK = 8192  # for each thread of a convolution or dense layer, which is not measured
 _MAX_MEASURED_WORK = 1 << 22  # more steps of work always use the team, unmeasured
 _MAX_TIMED_BYTES = 8 << 20  # of a call that is timed on its real sizes
 # Fraction of the serial time below which the team is used. Regions are timed back to back, whereas
@@ -126,6 +127,9 @@ class Tuner:
             return static
         if call.work < _MIN_TEAM_WORK:
             return False
+        if kernel.asks and kernel.capped:  # products take longer than steps on memory
+            least = min(settings.size, _MIN_LAYER_WORK * library.threads())
+            return bool(call.work >= least)
         if (
             kernel.asks
             or not kernel.tried
