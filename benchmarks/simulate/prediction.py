@@ -87,18 +87,17 @@ class Prediction:
 
 
 def _inside(play, operators):
-    """Assign the regions of a run to operators; returns these and the time between operators."""
+    """Assign the regions of a run to operators."""
     begun = [op for op in operators if play["began"] <= op[0] < play["ended"]]
     regions = list(play["regions"])
-    found, spent = [], 0
+    found = []
     for began, ended, name, node, arrays in begun:
         own = []
         while regions and regions[0][0] < ended:
             own.append(regions.pop(0))
         serial = max(0, ended - began - sum(longest for _, longest, _ in own))
-        spent += ended - began
         found.append((name, node, arrays, serial, [ranks for _, _, ranks in own]))
-    return found, play["ended"] - play["began"] - spent
+    return found
 
 
 def predict(recorded, machine):
@@ -120,19 +119,21 @@ def predict(recorded, machine):
         When runs differ in their operators or regions.
     """
     runs = [_inside(run, recorded["operators"]) for run in recorded["runs"]]
-    first = runs[0][0]
-    shapes = {tuple((op[0], tuple(map(len, op[4]))) for op in run) for run, _ in runs}
+    first = runs[0]
+    shapes = {tuple((op[0], tuple(map(len, op[4]))) for op in run) for run in runs}
     if len(shapes) != 1:
         raise ValueError("runs of the same program differ in their regions")
     size = sum(bytes_of(op[2]) for op in first)
     part = machine.from_memory(size)
     operators = []
     for i, (name, node, arrays, _, regions) in enumerate(first):
-        serial = min(run[i][3] for run, _ in runs)
+        serial = min(run[i][3] for run in runs)
         shortest = [
-            np.min([run[i][4][r] for run, _ in runs], axis=0).tolist() for r in range(len(regions))
+            np.min([run[i][4][r] for run in runs], axis=0).tolist() for r in range(len(regions))
         ]
         own = bytes_of(arrays)
         least = machine.least(own, part)
         operators.append(Operator(name, node, serial, shortest, own, machine.barrier, least))
-    return Prediction(operators, min(between for _, between in runs))
+    # Runs without the profiler tell what is left, as recording operators takes time between them.
+    serial = sum(operator.serial for operator in operators)
+    return Prediction(operators, max(0, min(recorded["outside"]) - serial))

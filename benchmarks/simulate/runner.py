@@ -84,7 +84,14 @@ def _operators(file):
     return sorted(operators, key=lambda operator: operator[0])
 
 
+def _outside(play):
+    """Nanoseconds of a run outside parallel regions."""
+    inside = sum(longest for _, longest, _ in play["regions"])
+    return play["ended"] - play["began"] - inside
+
+
 def _simulated(mx, step, team, rounds):
+    outside = [_outside(team.run(step)) for _ in range(rounds)]
     with tempfile.TemporaryDirectory() as folder:
         file = str(Path(folder, "trace.json"))
         mx.profiler.set_config(profile_symbolic=True, profile_imperative=True, filename=file)
@@ -92,7 +99,7 @@ def _simulated(mx, step, team, rounds):
         runs = [team.run(step) for _ in range(rounds)]
         mx.profiler.set_state("stop")
         mx.profiler.dump()
-        return {"runs": runs, "operators": _operators(file)}
+        return {"runs": runs, "operators": _operators(file), "outside": outside}
 
 
 def _measured(step, rounds):
