@@ -174,8 +174,8 @@ class Layer {
       }
       for (int s = 0; s < strassen_products(levels_); ++s) {
         const PartSum sum = strassen_sum(kLeftSide, levels_, s);
-        const float* from[1 << kMostLevels];
-        float signs[1 << kMostLevels];
+        const float* from[1 << kMostLevels] = {};
+        float signs[1 << kMostLevels] = {};
         for (int i = 0; i < sum.count; ++i) {
           from[i] = raw_ + (sum.parts[i].row * parts_ + sum.parts[i].col) * stride;
           signs[i] = sum.parts[i].sign;
