@@ -118,6 +118,10 @@ prepare(const T* gradient, const T* result, T* products, T* first, T* second, T*
 }
 """
 _BACK = """
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 900 && __CUDACC_VER_MAJOR__ < 13 && !MASKING && !BY
+#undef BOUNDS
+#define BOUNDS 256, 1  // CUDA 12's compiler spills with 128 registers per thread
+#endif
 // Gradient of queries (BY 0), keys (1) or values (2), which are the rows; the columns of scores are
 // keys for queries, and queries for the others.
 extern "C" __global__ void __launch_bounds__(BOUNDS)
