@@ -20,14 +20,6 @@ typedef mx_fused_dense_params P;
 
 constexpr int kWidth = 2 * kLanes<float>;  // of a panel
 
-// Parts of the results or of the weights, with signs.
-template <class F>
-struct Signed {
-  int count;
-  F* at[1 << kMostLevels];
-  float signs[1 << kMostLevels];
-};
-
 // Lines of the next cell's panels, prefetched one every few steps of k.
 struct Ahead {
   const char *next, *end;
@@ -173,15 +165,8 @@ class Layer {
         }
       }
       for (int s = 0; s < strassen_products(levels_); ++s) {
-        const PartSum sum = strassen_sum(kLeftSide, levels_, s);
-        const float* from[1 << kMostLevels] = {};
-        float signs[1 << kMostLevels] = {};
-        for (int i = 0; i < sum.count; ++i) {
-          from[i] = raw_ + (sum.parts[i].row * parts_ + sum.parts[i].col) * stride;
-          signs[i] = sum.parts[i].sign;
-        }
-        add_signed(sums_ + s * sum_size(part_rows, depth) + t * depth, height * depth, sum.count,
-                   from, signs);
+        const auto parts = strassen_parts(kLeftSide, levels_, s, raw_, parts_ * stride, stride);
+        add_signed(sums_ + s * sum_size(part_rows, depth) + t * depth, height * depth, parts);
       }
     }
   }
@@ -190,6 +175,7 @@ class Layer {
     return weights_ + column * p.depth + (part * part_depth_ + p0) * kWidth;
   }
 
+  // Add all products of a block of k to the parts of a cell; the last block finishes its results.
   void columns(int64_t first, int64_t rows, int64_t column, int64_t p0, float* cell) {
     const int64_t part_rows = rows_of_part(rows), step = part_rows * kWidth;
     const int64_t depth = least(block_depth_, part_depth_ - p0);
@@ -199,17 +185,14 @@ class Layer {
     }
     const float* data = sums_;
     for (int s = 0; s < strassen_products(levels_); ++s, data += sum_size(part_rows, depth)) {
-      const Signed<const float> blocks = blocks_of(s, column, p0);
+      const auto blocks = strassen_parts(kRightSide, levels_, s, weights(column, 0, p0),
+                                         part_depth_ * kWidth, p.depth * kWidth);
       float* panel = blocks.count == 1 ? (float*)blocks.at[0] : panel_;
-      const PartSum sum = strassen_sum(kResultSide, levels_, s);
-      Signed<float> parts = {sum.count, {}, {}};
-      for (int i = 0; i < sum.count; ++i) {
-        parts.at[i] = cell + (sum.parts[i].row * parts_ + sum.parts[i].col) * step;
-        parts.signs[i] = sum.parts[i].sign;
-      }
+      const auto parts = strassen_parts(kResultSide, levels_, s, cell, parts_ * step, step);
       Ahead ahead = next_block(s, column, p0, depth, ceil_div(part_rows, tile_rows_));
       for (int64_t t = 0; t < part_rows; t += tile_rows_) {
         const int64_t height = least(tile_rows_, part_rows - t);
+        // Products 3 to 6 of the last block bring the lines of four parts of the results.
         if (last && s >= 3 && s < 7) prefetch_results(s - 3, first, rows, t, height, column);
         kTiles[height - 1][t ? 0 : blocks.count / 2](depth, data + t * depth, panel, blocks, parts,
                                                      t * kWidth, &ahead);
@@ -237,17 +220,6 @@ class Layer {
       __builtin_prefetch(at, 1, 2);
       __builtin_prefetch(at + kLanes<float>, 1, 2);
     }
-  }
-
-  // The blocks of weights that are added in product s.
-  Signed<const float> blocks_of(int s, int64_t column, int64_t p0) const {
-    const PartSum sum = strassen_sum(kRightSide, levels_, s);
-    Signed<const float> blocks = {sum.count, {}, {}};
-    for (int i = 0; i < sum.count; ++i) {
-      blocks.at[i] = weights(column + sum.parts[i].col * kWidth, sum.parts[i].row, p0);
-      blocks.signs[i] = sum.parts[i].sign;
-    }
-    return blocks;
   }
 
   // Write the results of a cell, with bias, addend and activation.

@@ -15,13 +15,12 @@ MX_LEAF_BEGIN
 
 constexpr int kMostLevels = 2;
 
-// A sum of parts of a matrix that is divided into classes of rows and of columns.
-struct PartSum {
+// Parts of a matrix that is divided into classes of rows and of columns, with signs.
+template <class F>
+struct Signed {
   int count;
-  struct {
-    int row, col;
-    float sign;
-  } parts[1 << kMostLevels];
+  F* at[1 << kMostLevels];
+  float signs[1 << kMostLevels];
 };
 
 // The three matrices of a product, and the signs of their halves (1, 1), (1, 2), (2, 1), (2, 2) in
@@ -51,34 +50,39 @@ constexpr signed char kSigns[3][7][4] = {{{1, 0, 0, 1},
 
 constexpr int strassen_products(int levels) { return levels == 1 ? 7 : 49; }
 
-// The parts of `side` in one of the products.
-inline PartSum strassen_sum(Side side, int levels, int product) {
-  PartSum sum = {1, {{0, 0, 1}}};
+// The parts of `side` in one of the products; part (row, col) is at base + row * row_step + col *
+// col_step.
+template <class F>
+Signed<F> strassen_parts(Side side, int levels, int product, F* base, int64_t row_step,
+                         int64_t col_step) {
+  Signed<F> sum = {1, {base}, {1}};
   for (int level = 0; level < levels; ++level) {
     const signed char* signs = kSigns[side][level + 1 < levels ? product / 7 : product % 7];
-    PartSum finer = {};
+    const int finer = levels - 1 - level;  // a half of this level has as many levels below it
+    Signed<F> halves = {};
     for (int i = 0; i < sum.count; ++i) {
       for (int half = 0; half < 4; ++half) {
         if (!signs[half]) continue;
-        finer.parts[finer.count++] = {2 * sum.parts[i].row + half / 2,
-                                      2 * sum.parts[i].col + half % 2,
-                                      sum.parts[i].sign * signs[half]};
+        halves.at[halves.count] =
+            sum.at[i] + (half / 2 * row_step + half % 2 * col_step) * (1 << finer);
+        halves.signs[halves.count++] = sum.signs[i] * signs[half];
       }
     }
-    sum = finer;
+    sum = halves;
   }
   return sum;
 }
 
-// to = the sum of `count` arrays of n elements, times their signs; n is a multiple of a vector's
-// elements, or `to` and the arrays may be used up to the next one.
+// to = the signed sum of arrays of n elements; up to a vector is written past its end, and read
+// past theirs.
 template <int count>
-void add_signed(float* to, int64_t n, const float* const* from, const float* signs) {
+void add_signed(float* to, int64_t n, const Signed<float>& parts) {
   constexpr int L = kLanes<float>;
   const float* source[count];
   Vec<float> sign[count];
 #pragma GCC unroll 4
-  for (int i = 0; i < count; ++i) source[i] = from[i], sign[i] = splat<Vec<float>>(signs[i]);
+  for (int i = 0; i < count; ++i)
+    source[i] = parts.at[i], sign[i] = splat<Vec<float>>(parts.signs[i]);
   for (int64_t j = 0; j < n; j += L) {
     Vec<float> sum = sign[0] * load(source[0] + j);
 #pragma GCC unroll 4
@@ -86,15 +90,14 @@ void add_signed(float* to, int64_t n, const float* const* from, const float* sig
     store(to + j, sum);
   }
 }
-inline void add_signed(float* to, int64_t n, int count, const float* const* from,
-                       const float* signs) {
-  switch (count) {
+inline void add_signed(float* to, int64_t n, const Signed<float>& parts) {
+  switch (parts.count) {
     case 1:
-      return add_signed<1>(to, n, from, signs);
+      return add_signed<1>(to, n, parts);
     case 2:
-      return add_signed<2>(to, n, from, signs);
+      return add_signed<2>(to, n, parts);
     default:
-      return add_signed<4>(to, n, from, signs);
+      return add_signed<4>(to, n, parts);
   }
 }
 
