@@ -48,7 +48,7 @@ void activate_row(float* row, int n, int act, float alpha, float beta) {
     case kLinear:
       return apply([=](VF x) MX_ALWAYS { return a * x + b; });
     case kSwish:
-      return apply([](VF x) MX_ALWAYS { return x * sigmoid(x); });
+      return apply([](VF x) MX_ALWAYS { return swish(x); });
     case kHardSwish:
       return apply([=](VF x) MX_ALWAYS {
         const VF gate = a * x + b, above = gate < 0 ? VF{} : gate;

@@ -60,7 +60,7 @@ MX_INLINE VB activate(const VB& x, const VB& alpha, const VB& beta) {
     return x * (above > 1 ? splat_block(1) : above);
 #if MX_ISA_LEVEL > 2  // where a block is one register
   } else if constexpr (act == kSwish) {
-    return x * sigmoid(x);
+    return swish(x);
 #endif
   } else {
     return x;

@@ -97,6 +97,10 @@ MX_INLINE V sigmoid(V x) {
   return y - y * (positive ? y : 1 - y) * (e - (below - 1));
 }
 template <class V>
+MX_INLINE V swish(V x) {
+  return x * sigmoid(x);
+}
+template <class V>
 MX_INLINE V softplus(V x) {
   return (x > 0 ? x : V{}) + log1p(exp(-abs(x)));
 }
@@ -106,6 +110,24 @@ MX_INLINE VF sigmoid(VF x) {
   const VF e = exp_by_table(-abs(x), true), below = e + 1, above = x >= 0 ? splat<VF>(1) : e;
   const VF guess = (VF)_mm512_maskz_rcp14_ps((__mmask16)-1, (__m512)below), y = above * guess;
   return fma(fma(-y, e, above - y), guess, y);
+}
+// x / (1 + exp(-x)), with a relative error of 6e-7, of 2e-6 below -30; below -87, where it is
+// smaller than 2e-36, its value at -87.
+MX_INLINE VF swish(VF x) {
+  constexpr float to_32nds = 0x1.8p18f, log2_e = 0x1.715476p0f;
+  // 2^r - 1 = r (a + b r) for |r| <= 1/64
+  constexpr float a = 0.693157387f, b = 0.240228459f;
+  // Bounded in magnitude; NaN returns through the factor `above`.
+  const VF near = (VF)_mm512_maskz_range_ps((__mmask16)-1, (__m512)x, (__m512)splat<VF>(87), 2);
+  const VF above = max(splat<VF>(-87), x);
+  const VF shifted = fma(near, splat<VF>(-log2_e), splat<VF>(to_32nds)), k = shifted - to_32nds;
+  const VF r = fma(near, splat<VF>(-log2_e), -k);
+  const VF power = (VF)_mm512_permutex2var_ps(_mm512_load_ps(kExpTable), (__m512i)shifted,
+                                              _mm512_load_ps(kExpTable + 16));
+  const VF grown = fma(power, r * fma(r, splat<VF>(b), splat<VF>(a)), power);
+  const VF below = (VF)_mm512_maskz_scalef_ps((__mmask16)-1, (__m512)grown, (__m512)k) + 1;
+  const VF guess = (VF)_mm512_maskz_rcp14_ps((__mmask16)-1, (__m512)below);
+  return above * fma(fma(-below, guess, splat<VF>(1)), guess, guess);
 }
 MX_INLINE VF softplus(VF x) {
   const VF e = exp_by_table(-abs(x), true), sum = e + 1, lost = e - (sum - 1);

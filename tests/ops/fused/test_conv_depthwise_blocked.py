@@ -1,5 +1,6 @@
 """Blocked depthwise convolution against float64."""
 
+import numpy as np
 import pytest
 
 from mxcy.base import MXNetError
@@ -34,6 +35,35 @@ def test_sizes(source, pad):
 def test_epilogues(act, in_place):
     problem = depthwise(1, 2 * BLOCK, (9, 10), other=True, act=act)
     assert problem.error(problem.run(KERNEL, in_place=in_place)) < 2e-6
+
+
+def swish_of(values):
+    """The kernel's swish of a row of numbers."""
+    problem = depthwise(
+        1, BLOCK, (1, len(values)), kernel=(1, 1), pad=(0, 0), bias=False, act="swish"
+    )
+    problem.data[:] = values
+    problem.weight[:] = 1
+    return problem.run(KERNEL)[0, 0, 0]
+
+
+def test_swish_is_precise_everywhere():
+    x = np.linspace(-87, 100, 20_001, dtype=np.float32)
+    answer = x.astype(np.float64) / (1 + np.exp(-x.astype(np.float64)))
+    values, usual = swish_of(x), np.abs(x) <= 30
+    np.testing.assert_allclose(values[usual], answer[usual], rtol=6e-7, atol=0)
+    np.testing.assert_allclose(values, answer, rtol=2e-6, atol=0)  # results below 3e-12
+
+
+def test_swish_of_limits():
+    x = np.array([0, 3e38, -3e38, -100, np.inf, np.nan], np.float32)
+    zero, large, very_low, low, infinity, nan = swish_of(x)
+    assert zero == 0
+    assert large == x[1]
+    assert abs(very_low) < 1e-35
+    assert abs(low) < 1e-35
+    assert infinity == np.inf
+    assert np.isnan(nan)
 
 
 def test_refusals():
