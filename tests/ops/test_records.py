@@ -186,11 +186,12 @@ def kernels_of(record, sample, inputs):
     ]
 
 
+CROPS = "gpu/device/test_crops.py::test_fixed_crops_are_those_of_the_cpu"
 #: a rejection that no sample can avoid -> the test that reaches such kernels
 REACHED_ELSEWHERE = {
     "accumulation is in a wider dtype": "env/test_numerics.py::test_safe_accumulation",
-    "there is no image_random_crop of uint8": "gpu/device/test_crops.py",
-    "there is no image_random_resized_crop of uint8": "gpu/device/test_crops.py",
+    "there is no image_random_crop of uint8": CROPS,
+    "there is no image_random_resized_crop of uint8": CROPS,
     "the weights are plain": "ops/fused/test_fused.py::test_packed_weights_give_the_same",
     "the weights stay plain": "ops/fused/test_fused.py::test_packed_weights_give_the_same",
 }

@@ -1,9 +1,7 @@
 """All-reduce by key: what the pushes and pulls of a store are made of."""
 
-import numpy as np
-
 from mxcy.base import MXNetError
-from mxcy.dist.keys import handover, recovery
+from mxcy.dist.keys import handover, recovery, statistics
 from mxcy.dist.keys.buckets import Bucket
 from mxcy.dist.keys.divergence import differences
 from mxcy.dist.keys.key_lists import compare_keys
@@ -16,7 +14,7 @@ __all__ = ["Exchange"]
 
 _MOST_BUCKETS = 256
 _FEW_RANKS = 2  # in elastic jobs, each would update everything if two held each part
-_SMALL_BYTES, _LOOKS = 1 << 14, 8
+_SMALL_BYTES, _POLLS = 1 << 14, 8  # sums up to this size are polled so often once they started
 _MOST_CHANNELS = 1900  # MPICH has 2,046 communicators
 
 
@@ -295,7 +293,7 @@ class Exchange:
             self._progress.joining.note_session(self, number, bucket.sessions)
         if size > _SMALL_BYTES:
             return
-        for _ in range(_LOOKS):  # if all ranks are ready, it takes less time than a step
+        for _ in range(_POLLS):  # if all ranks are ready, it takes less time than a step
             if self._advance(bucket, now):
                 break
         if not bucket.in_flight and not bucket.pending:
@@ -429,33 +427,8 @@ class Exchange:
 
     def stats(self):
         """Statistics of buckets for `KVStore.stats`."""
-        return [
-            {
-                "keys": [slot.key for slot in bucket.slots],
-                "length": bucket.length * np.dtype(bucket.dtype).itemsize,
-                "sessions": bucket.sessions,
-                "bytes": bucket.bytes,
-                "seconds": bucket.timing.seconds,
-                "held": bucket.timing.held,
-                "last": bucket.timing.last,
-                "hidden": _share(bucket.timing),
-            }
-            for bucket in self.buckets
-        ]
+        return [statistics.of_bucket(bucket) for bucket in self.buckets]
 
     def stats_of_keys(self):
         """Statistics of keys for `KVStore.stats`."""
-        return {
-            slot.key: {
-                "sums": slot.rounds,
-                "bytes": slot.rounds * slot.bytes,
-                "seconds": slot.bucket.timing.seconds if slot.bucket else 0.0,
-                "hidden": _share(slot.bucket.timing) if slot.bucket else 1.0,
-            }
-            for slot in self.slots
-        }
-
-
-def _share(timing):
-    """The share of a bucket's seconds that was hidden behind computation."""
-    return timing.hidden / timing.seconds if timing.seconds else 1.0
+        return {slot.key: statistics.of_key(slot) for slot in self.slots}

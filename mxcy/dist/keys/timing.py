@@ -41,6 +41,11 @@ class Timing:
         self.seconds += now - began
         self.hidden += min(now - began, max(0.0, _others() - self._computed))
 
+    @property
+    def hidden_share(self):
+        """The share of its time that was hidden behind computation."""
+        return self.hidden / self.seconds if self.seconds else 1.0
+
 
 def _others():
     """CPU seconds of the other threads of this process."""

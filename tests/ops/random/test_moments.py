@@ -23,6 +23,9 @@ MOMENTS = {
     "_random_randint": ({"low": -4, "high": 5}, 0, (80 / 12) ** 0.5),
 }
 
+#: kernels that CPUs do not have
+DEVICE_ONLY = ("image_random_crop", "image_random_resized_crop")
+
 
 @pytest.mark.parametrize("name", MOMENTS)
 @pytest.mark.parametrize("kernel", [None, "ref"])
@@ -61,7 +64,8 @@ def test_references_make_the_kernels_shapes_and_dtypes():
             arrays = tuple(mx.nd.array(source(rng)) for source in sources)
             train = {"train": sample.train}
             native, ran = front.execute(record, arrays, sample.attrs, **train)
-            assert ran != "ref" or not record.kernels
+            device_only = all(kernel.name in DEVICE_ONLY for kernel in record.kernels)
+            assert ran != "ref" or device_only
             reference, _ = front.execute(record, arrays, sample.attrs, kernel="ref", **train)
             for one, other in zip(native, reference, strict=True):
                 assert (one.shape, one.dtype_code) == (other.shape, other.dtype_code)
