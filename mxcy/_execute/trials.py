@@ -1,6 +1,6 @@
 """Results of algorithm trials on this machine, stored in a file under MXNET_HOME.
 
-The file holds a dict per machine signature: number of the set of kernels, ISA level and number of
+The file holds a dict per machine signature: revision of the kernels, ISA level and number of
 threads. It maps each problem to the winner: the kernel's name and its algorithm number.
 """
 
@@ -23,11 +23,11 @@ def _path() -> str:
     return os.path.join(env.get("MXNET_HOME"), "mxcy", "algorithms.json")
 
 
-_KERNELS = 6  # grows with each change of the set of kernels, whose trials are made anew
+_REVISION = 6  # grows when kernels change so much that trials must be made anew
 
 
 def _signature() -> str:
-    return f"{_KERNELS}/{front.block()}/{env.omp_threads()}"
+    return f"{_REVISION}/{front.block()}/{env.omp_threads()}"
 
 
 def memory() -> dict[str, Any]:

@@ -182,7 +182,7 @@ def _fastest(target, op, attrs, ins, accepted):
     trials = [trial for trial in trials if trial.refusal() is None]
     if not trials:
         return accepted[0]
-    key = _memory_key(op, attrs, sample_specs)
+    key = _memory_key(op, attrs, sample_specs, accepted)
     best = _remembered(target.memory.get(key), accepted)
     if best is None:
         times = _times(trials)
@@ -200,12 +200,16 @@ def _remembered(won, accepted):
     return next((c for c in accepted if [c.algo, c.tile] == won), None)
 
 
-def _memory_key(op, attrs, ins):
-    """The key of a trial's stored result; image sizes are rounded."""
+def _memory_key(op, attrs, ins, accepted):
+    """The key of a trial's stored result; image sizes are rounded.
+
+    It has the candidates, so that a release with other kernels tries again.
+    """
     shapes = [tuple(map(_about, spec.shape)) for spec in (ins[0], *ins[2:])]
     kept = {name: value for name, value in attrs.items() if name not in ("algo", "tile", "packed")}
     suffix = f" {dtypes.name_of(ins[0].dtype)}" if ins[0].dtype == _BFLOAT else ""
-    return f"{op.name} {kept} {shapes}{suffix}"
+    candidates = " ".join(f"{c.algo}:{c.tile}" for c in accepted)
+    return f"{op.name} {kept} {shapes}{suffix} {candidates}"
 
 
 def _about(extent):

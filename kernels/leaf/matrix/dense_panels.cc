@@ -242,18 +242,11 @@ int fc_panels(const mx_call* call) {
                        p.bias ? data<float>(call->in[2]) : nullptr,
                        p.sum ? data<float>(call->in[call->nin - 1]) : nullptr,
                        data<float>(call->out[0])};
-  int team[2];
-  split_team<float>(call->threads, p.rows, p.hidden, team);
-  const int64_t rows = ceil_div(p.rows, team[0]);
-  const int64_t cols = round_up(ceil_div(p.hidden, team[1]), kWidth);
-  bool good = true;
-  parallel_for(call->threads, team[0] * team[1], 1, [&](int64_t begin, int64_t end) {
-    for (int64_t t = begin; t < end; ++t) {
-      const int64_t i = t / team[1] * rows, j = t % team[1] * cols;
-      if (i >= p.rows || j >= p.hidden) continue;
-      if (!layer.part(i, least(i + rows, p.rows), j, least(j + cols, p.hidden))) good = false;
-    }
-  });
+  const bool good =
+      for_parts<float>(call->threads, p.rows, 1, p.hidden, kWidth,
+                       [&](int64_t i, int64_t rows_end, int64_t j, int64_t columns_end) {
+                         return layer.part(i, rows_end, j, columns_end);
+                       });
   return good ? 0 : mx_fail("fc_panels: out of memory");
 }
 

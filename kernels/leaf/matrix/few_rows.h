@@ -9,7 +9,9 @@
 MX_LEAF_BEGIN
 
 constexpr int kFewRows = 8;
-constexpr int64_t kFewBlock = 6144;  // elements of A at a time, for the L1 cache
+// Elements of A at a time: 24 KB in the first cache.
+template <class T>
+constexpr int64_t kFewBlock = 24 * 1024 / (int64_t)sizeof(T);
 
 // Rows of A in whole aligned vectors, those of all M rows side by side, with zeros after the last.
 template <class T, int M>
@@ -31,10 +33,10 @@ void few_rows(int64_t begin, int64_t end, int64_t k, T alpha, const T* a, int64_
   constexpr int kTogether = M == 1 || MX_ISA_LEVEL < 4 ? 1 : 2;
   // Vectors to prefetch ahead, into the second cache: the first one is needed for A.
   constexpr int64_t kAhead = 128;
-  const int64_t block = M == 1 ? k : balanced(k, kFewBlock / M / L * L, L);
+  const int64_t block = M == 1 ? k : balanced(k, kFewBlock<T> / M / L * L, L);
   const int64_t ahead =
       M == 1 ? 0 : ceil_div(kAhead * L, kTogether * least(block, k)) * kTogether * ldb;
-  alignas(64) T packed[M == 1 ? 1 : kFewBlock];
+  alignas(64) T packed[M == 1 ? 1 : kFewBlock<T>];
   int64_t packed_from = -1;
   for (int64_t j = begin; j < end; j += L) {
     const int rows = (int)least(L, end - j);

@@ -406,27 +406,36 @@ inline void split_team(int threads, int64_t m, int64_t n, int out[2]) {
   }
 }
 
+// Call part(first row, end, first column, end) for the parts that a team splits C into, at
+// multiples of the units; false if a call returns false.
+template <class T, class F>
+bool for_parts(int threads, int64_t m, int64_t row_unit, int64_t n, int64_t column_unit,
+               const F& part) {
+  int team[2];
+  split_team<T>(threads, m, n, team);
+  const int64_t rows = round_up(ceil_div(m, team[0]), row_unit);
+  const int64_t cols = round_up(ceil_div(n, team[1]), column_unit);
+  bool good = true;
+  parallel_for(threads, team[0] * team[1], 1, [&](int64_t begin, int64_t end) {
+    for (int64_t t = begin; t < end; ++t) {
+      const int64_t i = t / team[1] * rows, j = t % team[1] * cols;
+      if (i >= m || j >= n) continue;
+      if (!part(i, least(i + rows, m), j, least(j + cols, n))) good = false;
+    }
+  });
+  return good;
+}
+
 // gemm_serial split over a team; B operands need from(j) and A operands from(i).
 template <class T, class A, class B>
 bool gemm(int threads, int64_t m, int64_t n, int64_t k, T alpha, const A& a, const B& b, T beta,
           T* c, int64_t ldc) {
   if (threads <= 1) return gemm_serial(m, n, k, alpha, a, b, beta, c, ldc);
-  int team[2];
-  split_team<T>(threads, m, n, team);
-  const int64_t rows = (m + team[0] - 1) / team[0];
-  const int64_t cols = round_up((n + team[1] - 1) / team[1], kLanes<T>);
-  bool ok = true;
-  parallel_for(threads, threads, 1, [&](int64_t begin, int64_t end) {
-    for (int64_t t = begin; t < end; ++t) {
-      const int64_t i = t / team[1] * rows, j = t % team[1] * cols;
-      if (i >= m || j >= n) continue;
-      if (!gemm_serial(least(rows, m - i), least(cols, n - j), k, alpha, a.from(i), b.from(j), beta,
-                       c + i * ldc + j, ldc)) {
-        ok = false;
-      }
-    }
-  });
-  return ok;
+  return for_parts<T>(threads, m, 1, n, kLanes<T>,
+                      [&](int64_t i, int64_t rows_end, int64_t j, int64_t columns_end) {
+                        return gemm_serial(rows_end - i, columns_end - j, k, alpha, a.from(i),
+                                           b.from(j), beta, c + i * ldc + j, ldc);
+                      });
 }
 
 // Row-major C = alpha * op(A) op(B) + beta * C over arrays in memory, by the opened BLAS if that

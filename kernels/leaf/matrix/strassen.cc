@@ -275,19 +275,11 @@ int fc_strassen(const mx_call* call) {
   const P& p = *(const P*)call->params;
   if (const char* reason = refusal(p)) return mx_fail("fc_strassen: %s", reason);
   const int64_t parts = 1 << p.tile;
-  int team[2];
-  split_team<float>(call->threads, p.rows, p.hidden, team);
-  const int64_t rows = round_up(ceil_div(p.rows, team[0]), parts);
-  const int64_t cols = round_up(ceil_div(p.hidden, team[1]), parts * kWidth);
-  bool good = true;
-  parallel_for(call->threads, team[0] * team[1], 1, [&](int64_t begin, int64_t end) {
-    for (int64_t t = begin; t < end; ++t) {
-      const int64_t i = t / team[1] * rows, j = t % team[1] * cols;
-      if (i >= p.rows || j >= p.hidden) continue;
-      Layer layer(call);
-      if (!layer.compute(i, least(i + rows, p.rows), j, least(j + cols, p.hidden))) good = false;
-    }
-  });
+  const bool good =
+      for_parts<float>(call->threads, p.rows, parts, p.hidden, parts * kWidth,
+                       [&](int64_t i, int64_t rows_end, int64_t j, int64_t columns_end) {
+                         return Layer(call).compute(i, rows_end, j, columns_end);
+                       });
   return good ? 0 : mx_fail("fc_strassen: out of memory");
 }
 

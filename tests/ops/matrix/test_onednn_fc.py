@@ -4,34 +4,12 @@ import numpy as np
 import pytest
 
 from mxcy._library import onednn
-from mxcy.ops.core.params import FUSED_DENSE
 from mxcy.ops.fused.layer import ACTIVATIONS
 from tests.ops.kernel_call import query_kernel, run_kernel
+from tests.ops.matrix.fused_dense import ALPHA, BETA, describe, draw
 
 if onednn.version() is None:
     pytest.skip("oneDNN is not installed", allow_module_level=True)
-
-ALPHA, BETA = 0.3, 0.7
-
-
-def draw(rows, hidden, depth):
-    rng = np.random.default_rng(5)
-    shapes = (rows, depth), (hidden, depth), (hidden,), (rows, hidden)
-    return [rng.uniform(-1, 1, shape).astype(np.float32) for shape in shapes]
-
-
-def pack(rows, hidden, depth, bias=True, other=False, act="none"):
-    return FUSED_DENSE.pack(
-        rows=rows,
-        hidden=hidden,
-        depth=depth,
-        bias=bias,
-        sum=other,
-        act=list(ACTIVATIONS).index(act),
-        tile=0,
-        alpha=ALPHA,
-        beta=BETA,
-    )
 
 
 def packed_weight(ins, out, params):
@@ -44,7 +22,7 @@ def check(shape, packed, threads=1, bias=True, other=False, act="none", inplace=
     data, weight, offset, added = draw(*shape)
     if act == "sqrt":
         offset += 100
-    params = pack(*shape, bias, other, act)
+    params = describe(shape, bias, other, act)
     ins = [data, weight, *([offset] if bias else []), *([added] if other else [])]
     wide = data.astype(float) @ weight.T.astype(float) + (offset if bias else 0)
     wide = ACTIVATIONS[act](np, wide + added if other else wide, ALPHA, BETA)
@@ -89,4 +67,4 @@ def test_refusals():
     for shape, reason in (((1, 512, 512), "single row"), ((3, 20, 30), "too small")):
         data, weight, offset, added = draw(*shape)
         with pytest.raises(RuntimeError, match=reason):
-            query_kernel("fc_onednn", [data, weight, offset], [added], pack(*shape))
+            query_kernel("fc_onednn", [data, weight, offset], [added], describe(shape))
