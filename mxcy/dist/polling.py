@@ -29,14 +29,16 @@ class Polling:
     world : World
     wake : AutoResetEvent
         Set when the thread has something to do.
+    turn : threading.Lock
+        Held by the thread except while nothing is in flight.
     glance : callable
         Polls collectives alone and returns whether one is done: MPI sends large arrays in many
         pieces, each of which needs a poll.
     """
 
-    def __init__(self, world, wake, glance):
+    def __init__(self, world, wake, turn, glance):
         self.count(world)
-        self._wake, self._glance = wake, glance
+        self._wake, self._turn, self._glance = wake, turn, glance
         self._eager_until = self._modest_until = 0.0
         self._looked = self._computed = 0.0  # at the last poll: wall and CPU time
         self._still_since = None  # when polls stopped finding progress
@@ -63,7 +65,9 @@ class Polling:
         if self._still_since is None:
             self._still_since = now
         if not busy:
+            self._turn.release()
             self._wake.wait(_SLEEP)
+            self._turn.acquire()
         elif now >= self._eager_until:
             time.sleep(min(_NAP + _SLOWER * (now - self._still_since), _LONGEST_NAP))
         else:

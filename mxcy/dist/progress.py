@@ -1,4 +1,4 @@
-"""The progress thread of a process, the only one that calls MPI."""
+"""The progress thread of a process: MPI is called there, or while it is at rest."""
 
 import itertools
 import threading
@@ -101,6 +101,7 @@ class ProgressThread:
         self.started = 0
         self._exchange_numbers = itertools.count()
         self._wake = AutoResetEvent()
+        self._turn = threading.Lock()  # to advance communication
         self._ping_lock = threading.Lock()  # one `silent` at a time
         self._min_workers, self.elastic = min_workers, min_workers is not None
         self._patience, self._heartbeat = patience, heartbeat
@@ -140,6 +141,32 @@ class ProgressThread:
         """Call a function on the progress thread, in order of submission."""
         self._inbox.append(function)
         self._wake.set()
+
+    def run_here(self, function):
+        """Call a function on this thread as if on the progress thread, if that one is at rest.
+
+        Parameters
+        ----------
+        function : callable
+            Does not wait.
+
+        Returns
+        -------
+        bool
+            Whether it was called; otherwise it can be submitted.
+        """
+        if self.elastic or not self._turn.acquire(blocking=False):
+            return False
+        try:
+            if self._inbox or self.failed is not None:
+                return False
+            function()
+        except BaseException as error:  # of MPI, or an interrupt: what it has begun has no end
+            self.abort(f"rank {self.world.rank}: communication failed: {error!r}")
+            raise
+        finally:
+            self._turn.release()
+        return True
 
     def call(self, steps, what):
         """Run a collective generator of requests, and wait for its result.
@@ -237,6 +264,7 @@ class ProgressThread:
     # -- on the progress thread --------------------------------------------------------------------
 
     def _run(self, open_world):
+        self._turn.acquire()
         try:
             self.world = open_world()
             self.control = ControlMessages(self, self._patience, self._heartbeat)
@@ -244,7 +272,7 @@ class ProgressThread:
             self.messenger = Messenger(self.world, self._patience)
             self.membership = Membership(self)
             self.admission = Admission(self, *self._admitting)
-            self.polling = Polling(self.world, self._wake, self._any_done)
+            self.polling = Polling(self.world, self._wake, self._turn, self._any_done)
             if self.world.joins:
                 self.joined = self.world.broadcast_from(0, None)
                 self.started = self.joined["tasks"]

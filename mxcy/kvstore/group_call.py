@@ -1,5 +1,6 @@
 """Push and pull of all keys of a bucket as one operation of the engine."""
 
+import threading
 import time
 
 from mxcy._library import front
@@ -40,7 +41,12 @@ class GroupCall:
         store.submit(bucket.slots[0], bucket.rounds)
         priority += group.priority
         name = f"KVStore.pushpull({group.keys[0]!r} and {len(group.keys) - 1} others)"
-        operation(lambda done: self._start(done, priority), reads, writes, name, "async", priority)
+        # callbacks call operators only for updates and while autograd records
+        plain = store.updater is None and not front.is_recording()
+        caller = threading.get_ident() if plain else None
+        operation(
+            lambda done: self._start(done, priority, caller), reads, writes, name, "async", priority
+        )
         for array in self._targets:
             array.touch()
         if kept is not None:  # copy now: the program may modify the array next
@@ -48,7 +54,7 @@ class GroupCall:
 
     # -- once the arrays are ready ----------------------------------------------------------------
 
-    def _start(self, completion, priority):
+    def _start(self, completion, priority, caller):
         self._completion = completion
         source = None
         updated = self._group.bucket.updating is not None
@@ -58,7 +64,8 @@ class GroupCall:
         push = BucketPush(
             self._fill, source, self._on_done, time.monotonic(), self._in_place, on_parts
         )
-        self._store.exchange.push_bucket(self._group.bucket, push, priority)
+        here = threading.get_ident() == caller
+        self._store.exchange.push_bucket(self._group.bucket, push, priority, here)
 
     def _fill(self, buffer):
         self._group.fill(buffer, self._from)

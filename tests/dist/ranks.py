@@ -19,6 +19,8 @@ class Rank:
     ----------
     values : dict
         Delivered sums of each key, in order.
+    summed_by : int
+        The thread on which the last `push_bucket` ended.
     """
 
     def __init__(self, open_world, bound, patience, way=None, least=None, folder=None):
@@ -72,7 +74,7 @@ class Rank:
             slot.submitted += 1
         self.exchange.push(self.slots[key], np.array(array), lambda: None)
 
-    def push_bucket(self, key, arrays):
+    def push_bucket(self, key, arrays, here=False):
         """Push to all keys of a key's bucket at once and wait for all sums.
 
         Parameters
@@ -80,6 +82,8 @@ class Rank:
         key : str
         arrays : dict
             By key.
+        here : bool
+            See `Exchange.push_bucket`.
 
         Returns
         -------
@@ -98,11 +102,13 @@ class Rank:
                 for slot in bucket.slots:
                     self.values[slot.key].append(sums[slot.span].reshape(slot.shape).copy())
             answers.append(error)
+            self.summed_by = threading.get_ident()
             over.set()
 
         bucket.rounds.submitted += 1
         alone = np.ravel(arrays[key]) if len(bucket.slots) == 1 else None
-        self.exchange.push_bucket(bucket, BucketPush(fill, alone, told, time.monotonic()))
+        push = BucketPush(fill, alone, told, time.monotonic())
+        self.exchange.push_bucket(bucket, push, here=here)
         assert over.wait(60)
         if answers[0]:
             raise RuntimeError(answers[0])

@@ -44,7 +44,9 @@ def clock(monkeypatch):
 def _polling(clock, workers=1):
     world = SimpleNamespace(rank=0, hosts=["here"] * workers + ["there"])
     wake = SimpleNamespace(wait=lambda seconds: clock.rests.append("wake"), is_set=lambda: False)
-    return Polling(world, wake, clock.glance)
+    turn = threading.Lock()
+    turn.acquire()
+    return Polling(world, wake, turn, clock.glance)
 
 
 def test_sums_in_progress_are_polled_at_once(clock):

@@ -37,7 +37,7 @@ def _compare(seed):
                 keys = [slot.key for slot in bucket.slots]
                 arrays = {key: np.full(lengths[key], number * 10.0 + rank.rank) for key in keys}
                 if order.random() < 0.6:
-                    rank.push_bucket(keys[0], arrays)
+                    rank.push_bucket(keys[0], arrays, here=order.random() < 0.5)
                     continue
                 order.shuffle(keys)
                 for key in keys:
@@ -106,6 +106,43 @@ def test_a_rank_that_leaves_and_one_that_stands_still():
 
     first, _ = run(2, waiting, patience=0.3)
     assert "for round 2 of key 'a': rank 1 (memory) has not reached it" in str(first)
+
+
+def test_small_sums_on_the_threads_of_the_program():
+    """They take no other thread while the progress threads are at rest."""
+
+    def program(rank):
+        rank.init(a=np.zeros(2))
+        rank.push("a", np.ones(2))
+        rank.pull("a")
+        tried = 0
+        while tried < 5 or (rank.size == 1 and rank.summed_by != threading.get_ident()):
+            tried += 1
+            total = rank.push_bucket("a", {"a": np.full(2, rank.rank + tried)}, here=True)["a"]
+            assert total.tolist() == [sum(range(rank.size)) + rank.size * tried] * 2
+        return True
+
+    assert run(1, program) == [True]
+    assert run(3, program, seed=4) == [True] * 3
+
+
+def test_an_error_on_the_thread_of_the_program(monkeypatch):
+    """As one of MPI it fails all keys: nothing waits for a sum that never ends."""
+
+    def program(rank):
+        rank.init(a=np.zeros(2), b=np.zeros(3))
+        for key, size in (("a", 2), ("b", 3)):
+            rank.push(key, np.ones(size))
+            rank.pull(key)
+        bucket = rank.slots["a"].bucket
+        monkeypatch.setattr(bucket, "start", lambda: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            while True:  # until the progress thread is at rest
+                rank.progress.run_here(bucket.start)
+        rank.pull("b")
+
+    (error,) = run(1, program, bound=8)
+    assert "communication failed: ZeroDivisionError" in str(error)
 
 
 def _store(shapes, dtype="float32"):

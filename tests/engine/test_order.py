@@ -194,3 +194,18 @@ def test_asynchronous_operations_end_when_they_say_so(engine, busy):
     assert order == ["end", "next"]
     if not busy or engine == "NaiveEngine":
         assert threads == [threading.get_ident()]
+
+
+def test_an_asynchronous_operation_may_end_in_its_function(engine):
+    """From then on it holds nothing."""
+    variable, busy, order = mx.engine.Var(), mx.engine.Var(), []
+    if engine != "NaiveEngine":
+        mx.engine.push(lambda: time.sleep(0.05), writes=[busy])
+
+    def start(done):
+        done()
+        mx.engine.push(lambda: order.append("later"), reads=[busy], writes=[variable])
+
+    mx.engine.push(start, writes=[variable], property="async")
+    mx.engine.waitall()
+    assert order == ["later"]

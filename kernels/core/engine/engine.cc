@@ -306,6 +306,7 @@ extern "C" void mx_engine_complete(mx_ticket* ticket, const char* error) {
   }
   if (failure) store_failure(failure);
   mark_written(work, failure);
+  if (running_operation == work) running_operation = nullptr;  // completed by its own function
   finish_operation(work);
 }
 

@@ -39,6 +39,8 @@ class Bucket:
 
     Attributes
     ----------
+    length, nbytes : int
+        Elements and bytes of all keys.
     updating : object or None
         Performs sharded updates, if this bucket has them; see `Exchange.share_updates`.
     weights : SharedWeights
@@ -52,12 +54,8 @@ class Bucket:
         for slot in slots:
             slot.span = slice(start, start + slot.size)
             start += slot.size
-        self.length = start
-        counts = (
-            reduction.exact
-            and self.dtype.char in "fdlq"
-            and start * self.dtype.itemsize <= _COUNTED_BYTES
-        )
+        self.length, self.nbytes = start, start * self.dtype.itemsize
+        counts = reduction.exact and self.dtype.char in "fdlq" and self.nbytes <= _COUNTED_BYTES
         self._counted = len(slots) > 1 and counts
         self.updating = self.ownership = self.mirrors = None
         self.pending_update = None  # PendingUpdate or None: of a session in an elastic job
@@ -122,7 +120,7 @@ class Bucket:
 
     def _shared_buffers(self):
         """SharedBuffers or None: memory for sums of the whole bucket, if all ranks share some."""
-        large = self.length * self.dtype.itemsize >= _SHARED_BYTES
+        large = self.nbytes >= _SHARED_BYTES
         if self._shared is None and large and self._reduction.exact and not self._counted:
             if self.channel.areas is not None:
                 self._shared = SharedBuffers(self.channel, self.dtype, self.length)

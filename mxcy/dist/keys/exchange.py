@@ -14,7 +14,9 @@ __all__ = ["Exchange"]
 
 _MOST_BUCKETS = 256
 _FEW_RANKS = 2  # in elastic jobs, each would update everything if two held each part
-_SMALL_BYTES, _POLLS = 1 << 14, 8  # sums up to this size are polled so often once they started
+#: sums up to this size are polled so often once they started; on the program's thread more often,
+#: as handing them over to the progress thread and back takes longer
+_SMALL_BYTES, _POLLS, _POLLS_HERE = 1 << 14, 8, 32
 _MOST_CHANNELS = 1900  # MPICH has 2,046 communicators
 
 
@@ -217,7 +219,7 @@ class Exchange:
         """
         self._progress.submit(lambda: self._push(slot, array, done, priority))
 
-    def push_bucket(self, bucket, push, priority=0):
+    def push_bucket(self, bucket, push, priority=0, here=False):
         """Contribute arrays to the next sums of all keys of a bucket, and receive these.
 
         Parameters
@@ -228,8 +230,21 @@ class Exchange:
         push : BucketPush
         priority : int
             See `push`.
+        here : bool
+            Whether this thread may do the work of the progress thread if that one is at rest and
+            the bucket is small.
         """
-        self._progress.submit(lambda: self._push_bucket(bucket, push, priority))
+        here = here and bucket.nbytes <= _SMALL_BYTES
+        if not here or not self._progress.run_here(lambda: self._push_here(bucket, push, priority)):
+            self._progress.submit(lambda: self._push_bucket(bucket, push, priority))
+
+    def _push_here(self, bucket, push, priority):
+        self._push_bucket(bucket, push, priority)
+        now = self._progress.now()
+        if bucket.ready(now):
+            self._begin(bucket, now, _POLLS_HERE)
+        if bucket in self._active:  # the progress thread continues
+            self._progress.submit(lambda: self._progress.polling.expect(now, bucket.nbytes))
 
     def _push_bucket(self, bucket, push, priority):
         bucket.push_bucket(push, self._progress.now(), priority)
@@ -285,16 +300,20 @@ class Exchange:
         return moved or bool(starting), bool(self._active)
 
     def _start(self, bucket, now):
+        self._begin(bucket, now, _POLLS)
+        if bucket.in_flight:
+            self._progress.polling.expect(now, bucket.nbytes)
+
+    def _begin(self, bucket, now, polls):
+        """Start a session; if it is small, poll it so often."""
         bucket.start()
-        size = bucket.length * bucket.dtype.itemsize
-        self._progress.polling.expect(now, size)
         if self._progress.joining.ranks:
             number = self.buckets.index(bucket)
             self._progress.joining.note_session(self, number, bucket.sessions)
-        if size > _SMALL_BYTES:
+        if bucket.nbytes > _SMALL_BYTES:
             return
-        for _ in range(_POLLS):  # if all ranks are ready, it takes less time than a step
-            if self._advance(bucket, now):
+        for _ in range(polls):  # if all ranks are ready, it takes less time than a step
+            if self._advance(bucket, now) and not bucket.in_flight:
                 break
         if not bucket.in_flight and not bucket.pending:
             self._active.discard(bucket)
