@@ -6,6 +6,7 @@ import time
 from collections import deque
 
 from mxcy.base import MXNetError
+from mxcy.dist.agreement import Agreement
 from mxcy.dist.auto_reset_event import AutoResetEvent
 from mxcy.dist.keys.exchange import Exchange
 from mxcy.dist.keys.timing import Pace
@@ -22,16 +23,6 @@ __all__ = ["ProgressThread"]
 
 _LINGER = 0.5  # seconds
 _ANNOUNCE_SECONDS = 1  # limit of sending a message to all
-
-
-class _Agreement:
-    """A collective operation of all ranks that a thread waits for."""
-
-    def __init__(self, steps, what):
-        self.steps, self.what, self.number = steps, what, 0
-        self.over = threading.Event()
-        self.value = self.error = self.request = None
-        self.began = time.monotonic()
 
 
 class ProgressThread:
@@ -105,7 +96,7 @@ class ProgressThread:
         self._ping_lock = threading.Lock()  # one `silent` at a time
         self._min_workers, self.elastic = min_workers, min_workers is not None
         self._patience, self._heartbeat = patience, heartbeat
-        self._opened = _Agreement(None, "open")
+        self._opened = Agreement(None, "open")
         self._thread = threading.Thread(
             target=self._run, args=(open_world,), name="mxcy progress", daemon=True
         )
@@ -186,7 +177,7 @@ class ProgressThread:
         MXNetError
             When a rank has left the job without taking part.
         """
-        agreement = _Agreement(steps, what)
+        agreement = Agreement(steps, what)
         self.submit(lambda: self._begin(agreement))
         if not self._thread.is_alive():
             raise MXNetError(f"{what}: the job has been closed")
@@ -197,7 +188,7 @@ class ProgressThread:
 
     def begin(self, steps, what):
         """Run a generator as `call` does, without waiting; on the progress thread."""
-        self._begin(_Agreement(steps, what))
+        self._begin(Agreement(steps, what))
 
     def join(self):
         """Contribute zeros to others' sums until all ranks have joined.
@@ -454,5 +445,5 @@ class ProgressThread:
 
     @property
     def waiting(self):
-        """_Agreement or None: the agreement in progress."""
+        """Agreement or None: the agreement in progress."""
         return self._current

@@ -212,6 +212,7 @@ class Exchange:
         slot : Slot
             The caller has incremented its `submitted`.
         array : numpy.ndarray
+            In an exchange with a `CompressedAllReduce` the packed levels.
         done : callable
             Called when `array` is no longer needed.
         priority : int
@@ -423,16 +424,7 @@ class Exchange:
 
     def longest_wait(self):
         """The longest wait for a sum: (start time, this exchange, slot), or None."""
-        waits = [(slot.pulls[0][2], slot) for slot in self.slots if slot.pulls]
-        waits += [
-            (bucket.bucket_push.since, bucket.slots[0])
-            for bucket in self._active
-            if bucket.bucket_push
-        ]
-        if not waits:
-            return None
-        since, slot = min(waits, key=lambda wait: wait[0])
-        return since, self, slot
+        return statistics.longest_wait(self, self._active)
 
     def fail(self, text):
         """Fail all keys."""

@@ -1,6 +1,18 @@
-"""What `KVStore.stats` tells about buckets and keys."""
+"""What `KVStore.stats` tells about buckets and keys, and how long sums are waited for."""
 
-__all__ = ["of_bucket", "of_key"]
+__all__ = ["longest_wait", "of_bucket", "of_key"]
+
+
+def longest_wait(exchange, active):
+    """The longest wait for a sum: (start time, exchange, slot), or None; `active`: buckets."""
+    waits = [(slot.pulls[0][2], slot) for slot in exchange.slots if slot.pulls]
+    waits += [
+        (bucket.bucket_push.since, bucket.slots[0]) for bucket in active if bucket.bucket_push
+    ]
+    if not waits:
+        return None
+    since, slot = min(waits, key=lambda wait: wait[0])
+    return since, exchange, slot
 
 
 def of_bucket(bucket):
