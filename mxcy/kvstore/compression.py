@@ -3,9 +3,11 @@
 from mxcy import ndarray as nd
 from mxcy import symbol
 from mxcy.base import MXNetError
+from mxcy.context import cpu
+from mxcy.kvstore.engine_calls import operation, window
 from mxcy.ndarray import CachedOp
 
-__all__ = ["GradientCompression"]
+__all__ = ["GradientCompression", "PackedCompression"]
 
 
 class GradientCompression:
@@ -63,3 +65,38 @@ class GradientCompression:
             lost = nd.zeros_like(gradient)
         sent, self._lost[key, device] = self._round(gradient, lost)
         return sent
+
+
+class PackedCompression:
+    """Quantizes gradients likewise, to packed bits: in one pass over gradient and residual.
+
+    Parameters
+    ----------
+    levels : mxcy.dist.keys.levels.Levels
+    """
+
+    def __init__(self, levels):
+        self._levels, self._lost = levels, {}
+
+    def __call__(self, key, gradient):
+        """Return the packed bits.
+
+        Parameters
+        ----------
+        key : int or str
+            Identifies the residual to use.
+        gradient : NDArray
+            In host memory, float32.
+
+        Returns
+        -------
+        NDArray
+        """
+        lost = self._lost.get(key)
+        if lost is None:
+            lost = self._lost[key] = nd.zeros(gradient.shape, cpu(), gradient.dtype)
+        packed = nd.empty((self._levels.bytes_of(gradient.size),), cpu(), "uint8")
+        views = [window(array).numpy_view() for array in (gradient, lost, packed)]
+        name = f"KVStore.push({key!r}), compression"
+        operation(lambda: self._levels.round(*views), [gradient], [lost, packed], name, "normal")
+        return packed

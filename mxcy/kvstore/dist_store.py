@@ -15,6 +15,7 @@ from mxcy.dist.job import job
 from mxcy.dist.keys.levels import Levels
 from mxcy.dist.keys.reductions import CompressedAllReduce
 from mxcy.dist.worlds import collectives
+from mxcy.kvstore.compression import PackedCompression
 from mxcy.kvstore.engine_calls import SUM_DTYPES
 from mxcy.kvstore.group_call import GroupCall
 from mxcy.kvstore.grouped import groups_of
@@ -53,6 +54,7 @@ class DistStore(JobStore):
     def __init__(self, kind):
         super().__init__(kind)
         self._compression = self._compressing = None
+        self._packings = {}  # exchange -> PackedCompression
         self._rows = None  # SharedRows, for row_sparse keys
         self._lanes = Lanes()
         self.shared = {}
@@ -99,15 +101,20 @@ class DistStore(JobStore):
 
     def _compress(self, levels):
         self._compressing = self._observed(job.new_exchange(CompressedAllReduce(levels)))
+        self._packings[self._compressing] = PackedCompression(levels)
 
     def _rounded(self, key, total):
-        """Quantize a sum over devices for sending."""
-        if self.shared[key].exchange is self.exchange:
+        """Quantize a sum over devices for sending, if the key is compressed."""
+        exchange = self.shared[key].exchange
+        if exchange is self.exchange:
             return total
+        self._check_float32(key)
+        return self._packings[exchange](key, total)
+
+    def _check_float32(self, key):
         kind = name_of(self._value(key).dtype)
         if kind != "float32":
             raise MXNetError(f"key {key!r}: gradient compression takes float32, not {kind}")
-        return self._compression(key, 0, total)
 
     # -- keys -------------------------------------------------------------------------------------
 

@@ -92,6 +92,12 @@ class ServedStore(DistStore):
     def _compress(self, levels):
         self._levels = levels
 
+    def _rounded(self, key, total):
+        if self.shared[key].exchange is self.exchange:
+            return total
+        self._check_float32(key)
+        return self._compression(key, 0, total)
+
     # -- values -----------------------------------------------------------------------------------
 
     def push(self, key, arrays, priority=0):

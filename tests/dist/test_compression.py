@@ -39,11 +39,47 @@ def test_packing_and_back(kind, size):
     assert levels.unpack(packed, size).tolist() == array.tolist()
 
 
+@pytest.mark.parametrize("kind", ["1bit", "2bit"])
+@pytest.mark.parametrize("size", [0, 1, 31, 5000])
+def test_rounding(kind, size):
+    """Levels and residuals have the same bits as those of elementwise operations."""
+    draw, levels = np.random.RandomState(size), Levels(kind, 0.3)
+    threshold, lost = np.float32(0.3), np.zeros(size, np.float32)
+    expected_lost, packed = lost.copy(), np.empty(levels.bytes_of(size), np.uint8)
+    for _ in range(3):
+        gradient = draw.uniform(-1, 1, size).astype(np.float32)
+        gradient[::7] = draw.choice([np.nan, np.inf, -np.inf, 0.3, -0.3], gradient[::7].size)
+        levels.round(gradient, lost, packed)
+        with np.errstate(invalid="ignore"):
+            wanted = gradient + expected_lost
+            if kind == "1bit":
+                sent = np.where(wanted > threshold, np.float32(1), np.float32(-1))
+            else:
+                up, down = wanted >= threshold, wanted <= -threshold
+                sent = (up.astype(np.float32) - down) * threshold
+            expected_lost = wanted - sent
+        np.testing.assert_array_equal(levels.unpack(packed, size), sent)
+        np.testing.assert_array_equal(lost, expected_lost)
+
+
+@pytest.mark.parametrize("kind", ["1bit", "2bit"])
+@pytest.mark.parametrize("ranks", [127, 300])
+def test_sums_over_many_ranks(kind, ranks):
+    """They are multiples of the threshold, also where they exceed a byte."""
+    levels, array = Levels(kind, 0.3), np.full(37, 1 if kind == "1bit" else 0.3, np.float32)
+    array[5:9] *= -1
+    total, values = levels.sum([levels.pack(array)] * ranks, 37), np.empty(37, np.float32)
+    levels.scale(total, values)
+    assert total.itemsize == (1 if ranks == 127 else 2)
+    assert values.tolist() == (array * np.float32(ranks)).tolist()
+
+
 @pytest.mark.parametrize("size", [1, 2, 5])
 @pytest.mark.parametrize("seed", [None, 1])
 def test_sums_of_all_ranks(size, seed):
     lengths = {"a": 3, "b": 100, "c": 5000}
     threshold = np.float32(0.3)
+    levels = Levels("2bit", threshold)
 
     def pushed(rank, key, step):
         draw = np.random.RandomState(rank * 100 + step)
@@ -53,13 +89,13 @@ def test_sums_of_all_ranks(size, seed):
         rank.init(**{key: np.zeros(length, np.float32) for key, length in lengths.items()})
         for step in range(3):
             for key in "abc" if rank.rank else "cab":
-                rank.push(key, pushed(rank.rank, key, step))
+                rank.push(key, levels.pack(pushed(rank.rank, key, step)))
         for key in lengths:
             rank.pull(key)
         return rank.values, sum(bucket["bytes"] for bucket in rank.exchange.stats())
 
     def way(world):
-        return CompressedAllReduce(Levels("2bit", threshold))
+        return CompressedAllReduce(levels)
 
     for result in run(size, program, bound=4096, seed=seed, way=way):
         values, sent = result

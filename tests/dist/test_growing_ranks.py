@@ -32,7 +32,7 @@ def _ask(folder, name, count):
     path.rename(path.with_suffix(".json"))
 
 
-def _program(seed, folder, requests):
+def _program(seed, folder, requests, pack=np.array):
     """Each rank adds one to all keys in each step; `requests`: step -> number of joining ranks."""
 
     def program(rank):
@@ -40,7 +40,7 @@ def _program(seed, folder, requests):
         changes, began = [], rank.steps
         rank.progress.membership.on_change(lambda old, new: changes.append((old, new)))
         if not began:
-            rank.init(**{key: np.zeros(length) for key, length in _LENGTHS.items()})
+            rank.init(**{key: np.zeros(length, np.float32) for key, length in _LENGTHS.items()})
         while rank.steps < _STEPS:
             keys = sorted(_LENGTHS, key=lambda _: order.random())
             if rank.steps in requests and rank.rank == 0:
@@ -52,7 +52,7 @@ def _program(seed, folder, requests):
                     if rank.progress.membership.size > target:
                         break
             for key in keys:
-                rank.push(key, np.ones(_LENGTHS[key]))
+                rank.push(key, pack(np.ones(_LENGTHS[key], np.float32)))
             if order.random() < 0.5:
                 for key in keys:
                     rank.pull(key)
@@ -65,9 +65,9 @@ def _program(seed, folder, requests):
     return program
 
 
-def _compare(seed, folder, requests, size=3, **settings):
+def _compare(seed, folder, requests, size=3, pack=np.array, **settings):
     bound = random.Random(seed).choice((8, 500, 10**6))
-    program = _program(seed, folder, requests)
+    program = _program(seed, folder, requests, pack)
     results = run(size, program, bound, seed, folder=folder, **settings)
     for result in results:
         if isinstance(result, Exception):
@@ -94,7 +94,8 @@ def test_some_join_twice(seed, tmp_path):
 
 def test_bits(tmp_path):
     """Compressed sums are divided into as many parts as there are ranks."""
-    _compare(1, tmp_path, {4: 2}, way=lambda world: CompressedAllReduce(Levels("2bit", 1)))
+    levels = Levels("2bit", 1)
+    _compare(1, tmp_path, {4: 2}, way=lambda world: CompressedAllReduce(levels), pack=levels.pack)
 
 
 @pytest.mark.parametrize("seed", range(3))

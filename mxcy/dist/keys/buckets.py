@@ -53,7 +53,8 @@ class Bucket:
         start = 0
         for slot in slots:
             slot.span = slice(start, start + slot.size)
-            start += slot.size
+            slot.place = reduction.place(start, slot.size)
+            start += reduction.padded(slot.size)
         self.length, self.nbytes = start, start * self.dtype.itemsize
         counts = reduction.exact and self.dtype.char in "fdlq" and self.nbytes <= _COUNTED_BYTES
         self._counted = len(slots) > 1 and counts
@@ -116,7 +117,10 @@ class Bucket:
     def _new_send_buffer(self):
         """A buffer for pushes; it is shared with the other ranks if it can be."""
         buffers = self._shared_buffers()
-        return self._buffer() if buffers is None or buffers.own is None else buffers.own
+        if buffers is not None and buffers.own is not None:
+            return buffers.own
+        separate = self._reduction.send_memory(self.length, self.dtype)
+        return self._buffer() if separate is None else separate
 
     def _shared_buffers(self):
         """SharedBuffers or None: memory for sums of the whole bucket, if all ranks share some."""
@@ -171,7 +175,7 @@ class Bucket:
         self.rounds.pushes -= 1
         self.rounds.submitted -= 1
         for slot in self.slots:
-            slot.inputs.append(self._send_buffer[slot.span])
+            slot.inputs.append(self._send_buffer[slot.place])
             slot.submitted += 1
             slot.pushes += 1
         self._await_keys(push)
@@ -198,8 +202,8 @@ class Bucket:
         if slot.inputs or self._session is not None:
             slot.inputs.append(np.array(array).reshape(-1))
         else:
-            own = self._send_buffer[slot.span]
-            np.copyto(own.reshape(slot.shape), array)
+            own = self._send_buffer[slot.place]
+            np.copyto(own.reshape(array.shape), array)
             slot.inputs.append(own)
         slot.pushes += 1
         self._last_push = now
@@ -306,7 +310,7 @@ class Bucket:
         if self.bucket_push is not None and self.factor == 1.0:
             on_parts = self.bucket_push.on_parts
         now = yield from self._reduction.all_reduce(self.channel, source, sums, buffers, on_parts)
-        self.bytes += self._reduction.bytes_of(source)
+        self.bytes += source.nbytes
         if self.factor != 1.0 and self.dtype.kind == "f":
             sums[: self.length] *= self.dtype.type(self.factor)
         if self._counted:
@@ -373,7 +377,7 @@ class Bucket:
         if self._send_buffer is None:
             self._send_buffer = self._new_send_buffer()
         for slot in self.slots:
-            own = self._send_buffer[slot.span]
+            own = self._send_buffer[slot.place]
             if slot.inputs and not np.may_share_memory(slot.inputs[0], own):
                 np.copyto(own, slot.inputs[0])
                 slot.inputs[0] = own
@@ -390,15 +394,14 @@ class Bucket:
                 self._send_buffer[self.length + i] = all_keys or bool(slot.inputs)
             return self._send_buffer, *self._leased(self._send_buffer.size)
         if not complete:
-            target, lease = self._leased(sum(slot.size for slot in agreed))
-            np.concatenate([self._send_buffer[slot.span] for slot in agreed], out=target)
-            source = target.copy() if self.keeps else target
+            target, lease = self._leased(sum(self._reduction.padded(slot.size) for slot in agreed))
+            source = np.concatenate([self._send_buffer[slot.place] for slot in agreed])
             return source, target, lease
         if push is not None and push.source is not None:
             if push.in_place and not self.keeps:
                 return push.source, push.source, None
             return push.source, *self._leased(self.length)
-        if self.keeps or self._shared is not None:
+        if self.keeps or self._shared is not None or not self._reduction.exact:
             return self._send_buffer, *self._leased(self.length)
         return self._send_buffer, self._send_buffer, None
 
@@ -417,7 +420,7 @@ class Bucket:
         start = 0
         for slot in agreed:
             place = slot.span if complete else slice(start, start + slot.size)
-            start += slot.size
+            start += self._reduction.padded(slot.size)
             if slot.inputs:
                 slot.inputs.popleft()
                 self._filled_keys -= not slot.inputs

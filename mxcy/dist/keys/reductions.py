@@ -1,7 +1,5 @@
 """All-reduce algorithms, as generators of requests on a channel."""
 
-import itertools
-
 import numpy as np
 
 from mxcy.dist.keys.partition import parts
@@ -23,13 +21,21 @@ class AllReduce:
         """A buffer of that many elements."""
         return np.zeros(length, dtype)
 
+    def send_memory(self, length, dtype):
+        """A buffer for what is sent of that many elements, if not one for sums; or None."""
+        return None
+
+    def padded(self, size):
+        """The elements that a key of `size` elements takes in buffers."""
+        return size
+
+    def place(self, start, size):
+        """Where a key is in what is sent, if it is at `start` in sums."""
+        return slice(start, start + size)
+
     def settings(self):
         """Arguments of `Levels` for a rank to do the same; None: uncompressed."""
         return None
-
-    def bytes_of(self, source):
-        """The bytes that a rank sends of an array."""
-        return source.nbytes
 
     def all_reduce(self, channel, source, target, buffers=None, on_parts=None):
         """Sum arrays over all ranks.
@@ -38,7 +44,7 @@ class AllReduce:
         ----------
         channel : channel of a `World`
         source, target : numpy.ndarray
-            Flat, of one length.
+            Flat, of one length, unless the source is in `send_memory`.
         buffers : SharedBuffers, optional
             Memory that all ranks share.
         on_parts : callable, optional
@@ -86,7 +92,10 @@ def _in_levels(channel, source, target):
 
 
 class CompressedAllReduce(AllReduce):
-    """All-reduce of quantized arrays: packed parts go to their owners, which send sums to all.
+    """All-reduce of packed levels: parts go to their owners, which send sums to all.
+
+    A sum over ranks is an integer times the threshold, and travels as one byte per element; only
+    jobs of more than 127 ranks need two.
 
     Parameters
     ----------
@@ -101,20 +110,28 @@ class CompressedAllReduce(AllReduce):
     def settings(self):
         return [self._levels.kind, float(self._levels.threshold)]
 
-    def bytes_of(self, source):
-        return self._levels.bytes_of(source.size)
+    def padded(self, size):
+        return self._levels.padded(size)
+
+    def place(self, start, size):
+        first = self._levels.bytes_of(start)
+        return slice(first, first + self._levels.bytes_of(size))
+
+    def send_memory(self, length, dtype):
+        return np.zeros(self._levels.bytes_of(length), np.uint8)
 
     def all_reduce(self, channel, source, target, buffers=None, on_parts=None):
         levels = self._levels
-        shares = parts(source.size, 0, channel.size, 0, levels.per_word)
-        packed = [levels.pack(source[begin : begin + length]) for _, begin, length in shares]
-        sent = [words_of_rank.size for words_of_rank in packed]
-        share = shares[channel.rank][2]
+        lengths = [
+            length for _, _, length in parts(target.size, 0, channel.size, 0, levels.per_word)
+        ]
+        share = lengths[channel.rank]
+        sent = [levels.bytes_of(length) for length in lengths]
         taken = [levels.bytes_of(share)] * channel.size
         words = np.empty(sum(taken), np.uint8)
-        yield channel.all_to_all_v(np.concatenate(packed), sent, words, taken)
-        ends = list(itertools.accumulate(taken))
-        total = levels.unpack(words[: ends[0]], share)
-        for begin, end in itertools.pairwise(ends):
-            total += levels.unpack(words[begin:end], share)
-        return (yield channel.all_gather_v(total, target, [length for _, _, length in shares]))
+        yield channel.all_to_all_v(source, sent, words, taken)
+        total = levels.sum(np.split(words, channel.size), share)
+        sums = levels.sums(target.size, channel.size)
+        now = yield channel.all_gather_v(total, sums, lengths)
+        levels.scale(sums, target)
+        return now

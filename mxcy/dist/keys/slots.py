@@ -24,6 +24,8 @@ class Slot:
 
     Attributes
     ----------
+    span, place : slice
+        Of elements in the sums of the bucket, and in what is sent.
     submitted, pushes, sums : int
         Pushes of this key alone that the program has submitted, pushes that have arrived here, and
         sums delivered.
@@ -42,7 +44,7 @@ class Slot:
         self.inputs, self.pulls = deque(), deque()
         self.failed = None
         self.bucket, self.number = None, 0
-        self.span = slice(0, 0)  # of elements in the bucket
+        self.span = self.place = slice(0, 0)
 
     @property
     def arrived(self):
