@@ -3,7 +3,8 @@
 // functions instead of libgomp's: the ranks of a region run one after the other and are timed.
 //
 // A rank that spins until another rank writes, as in oneDNN's generated barriers, is detected by a
-// timer: if there is a pause instruction near the interrupted one, another rank runs first.
+// timer: if there is a pause instruction near the interrupted one, another rank runs first. When a
+// program is run again, the timer halves the interval in which the rank has begun to spin.
 //
 // The clock hides the time of ranks that would have run concurrently: a region takes as long as its
 // slowest rank plus the barrier. The library's own measurements (one thread or all, which
@@ -37,6 +38,12 @@ typedef struct {
   int32_t ranks, unused;
 } Region;
 
+// When a rank began to spin: after `working`, before `spinning` nanoseconds of its own time; 0: not
+// known.
+typedef struct {
+  float working, spinning;
+} Spin;
+
 enum {
   kRegions = 1 << 16,
   kTimes = 1 << 22,
@@ -59,6 +66,7 @@ static struct {
   int64_t regions, times;
   Region* log;
   float* took;
+  Spin* spins;                  // of all runs; indices as in `took`
   volatile int64_t rank_began;  // for the watchdog; 0: no rank is running
   int64_t idle;                 // consecutive checks that found a rank waiting
 } g;
@@ -103,9 +111,28 @@ SHOWN int clock_gettime(clockid_t clock, struct timespec* t) {
   return 0;
 }
 
+// --- checks of ranks --------------------------------------------------------------------------
+// Check the running rank after some nanoseconds, and from then on regularly.
+static void check_after(double wait) {
+  const int64_t least = wait > 1000 ? (int64_t)(wait / 1000) : 1;
+  const struct itimerval times = {{0, kCheck}, {0, least}};
+  setitimer(ITIMER_REAL, &times, NULL);
+}
+
+// What is known of the running rank; NULL: it has spun before in this phase, or runs are not logged.
+static Spin* spin_of_rank(void) {
+  const int known = g.logging && t_inside && t_took[t_rank] == 0 && g.times + t_ranks <= kTimes;
+  return known ? &g.spins[g.times + t_rank] : NULL;
+}
+
 // --- regions ----------------------------------------------------------------------------------
 static void begin_rank(int32_t rank) {
   t_rank = rank;
+  const Spin* spin = spin_of_rank();
+  if (spin && spin->spinning) {
+    const int open = spin->working < spin->spinning;
+    check_after(open ? (spin->working + spin->spinning) / 2 : spin->spinning);
+  }
   if (g.sweep) {
     for (int64_t i = 0; i < g.sweep; i += 64) ++g.swept[i];
   }
@@ -254,15 +281,20 @@ static int pauses(const unsigned char* at) {
 }
 
 // Handler of the timer's signal. The time spent spinning so far counts as work: at most one check
-// interval, and less in the best of several runs.
+// interval, and half of that with each further run.
 static void check_rank(int number, siginfo_t* info, void* given) {
   (void)number, (void)info;
   const ucontext_t* context = given;
   if (!t_simulates || !g.rank_began || t_ranks <= 1) return;
+  Spin* spin = spin_of_rank();
+  const float took = (float)(now() - t_rank_began);
   if (!pauses((const unsigned char*)context->uc_mcontext.gregs[REG_RIP])) {
     g.idle = 0;
+    if (spin && took > spin->working) spin->working = took;
+    if (spin && spin->spinning > took) check_after(spin->spinning - took);
     return;
   }
+  if (spin && (!spin->spinning || took < spin->spinning)) spin->spinning = took;
   if (++g.idle > kIdle) {
     static const char text[] = "ranks wait for each other in a way that cannot be simulated\n";
     (void)!write(2, text, sizeof text - 1);
@@ -276,8 +308,7 @@ static void begin_checks(void) {
   action.sa_sigaction = check_rank;
   action.sa_flags = SA_SIGINFO | SA_RESTART | SA_NODEFER;
   sigaction(SIGALRM, &action, NULL);
-  const struct itimerval every = {{0, kCheck}, {0, kCheck}};
-  setitimer(ITIMER_REAL, &every, NULL);
+  check_after(kCheck * 1000.0);
 }
 
 static int32_t most(void) { return t_most ? t_most : g.team ? g.team : 1; }
@@ -351,6 +382,7 @@ SHOWN void simulate_begin(int32_t team, double fixed, double each, int64_t sweep
   if (!g.log) {
     g.log = malloc(kRegions * sizeof *g.log);
     g.took = malloc(kTimes * sizeof *g.took);
+    g.spins = calloc(kTimes, sizeof *g.spins);
     pthread_t thread;
     pthread_create(&thread, NULL, watch, NULL);
   }
