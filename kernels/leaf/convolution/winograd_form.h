@@ -362,17 +362,18 @@ struct Form {
     return kPoints * p.channels * p.filters * (int64_t)sizeof(T);
   }
 
-  // Out block `block` of U, from OIHW weights; panels of two interleave both blocks.
+  // Channels [from, end) of out block `block` of U, from OIHW weights; panels of two interleave
+  // both blocks.
   static void pack_block(const mx_fused_conv_params& p, const float* weight, T* u, int64_t block,
-                         bool transposed) {
+                         int64_t from, int64_t end, bool transposed) {
     constexpr int taps = Fy::taps * Fx::taps;
     const int64_t point_step = p.channels * p.filters, panel = block / kPanel * kPanel;
     const int64_t width = least(kPanel, p.filters / B - panel) * B;
     const int64_t filter_step = transposed ? taps : p.channels * taps;
     const int64_t channel_step = transposed ? p.filters * taps : taps;
-    weight += block * B * filter_step;
+    weight += block * B * filter_step + from * channel_step;
     u += panel * B * p.channels;
-    for (int64_t c = 0; c < p.channels; ++c, weight += channel_step) {
+    for (int64_t c = from; c < end; ++c, weight += channel_step) {
       double lanes[taps][B];
       for (int f = 0; f < B; ++f) {
         const float* from = weight + f * filter_step;
@@ -399,8 +400,13 @@ struct Form {
   static int pack(const mx_call* call, const mx_fused_conv_params& p, bool transposed) {
     const float* weight = data<float>(call->in[0]);
     T* u = data<T>(call->out[0]);
-    parallel_for(call->threads, p.filters / B, 1, [&](int64_t begin, int64_t end) {
-      for (int64_t block = begin; block < end; ++block) pack_block(p, weight, u, block, transposed);
+    const int64_t ins = p.channels / B;
+    parallel_for(call->threads, p.filters / B * ins, 1, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin, count; i < end; i += count) {
+        const int64_t in = i % ins;
+        count = least(ins - in, end - i);
+        pack_block(p, weight, u, i / ins, in * B, (in + count) * B, transposed);
+      }
     });
     return 0;
   }

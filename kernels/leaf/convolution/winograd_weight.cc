@@ -9,8 +9,8 @@
 //   D ---------------------gather---> weights
 // clang-format on
 //
-// Tiles are processed in chunks whose number does not depend on the number of threads, so neither
-// do the sums.
+// Sums run over tiles in order, whatever the chunks that are processed at a time and the number of
+// threads.
 #include "leaf/convolution/winograd_blocks.h"
 #include "leaf/convolution/winograd_form.h"
 #include "leaf/queries.h"
@@ -21,6 +21,8 @@ namespace {
 constexpr int B = kBlockLanes;
 constexpr int kRows = B / 2;          // in channels whose sums are in registers
 constexpr int64_t kChunkTiles = 128;  // per chunk: a panel of Z then fits in the cache
+// Many threads get chunks of more tiles, so that each has at least this number of multiply-adds.
+constexpr int64_t kLeastChunkWork = 4 << 20, kMostChunkTiles = 1024;
 // Bytes of blocked arrays at a time, unless a single image takes more.
 constexpr int64_t kSliceBytes = 64 << 20;
 
@@ -91,7 +93,8 @@ struct Gradient {
     panels = ceil_div(g.out_blocks, kPanel);
     parts = g.in_blocks * panels;
     x_cut = {};
-    x_cut.tiles = g.tiles > 0 ? ceil_div(g.tiles, ceil_div(g.tiles, kChunkTiles)) : 1;
+    const int64_t chunk = tiles_of_chunk(p, threads);
+    x_cut.tiles = g.tiles > 0 ? ceil_div(g.tiles, ceil_div(g.tiles, chunk)) : 1;
     z_cut = x_cut;
     x_cut.v_point = F::template spread<float>(g.in_blocks * x_cut.tiles * B);
     z_cut.v_point = F::template spread<float>(g.out_blocks * x_cut.tiles * B);
@@ -102,6 +105,12 @@ struct Gradient {
     z = x + kPoints * x_cut.v_point;
     d = z + kPoints * z_cut.v_point;
     all = d + (one_chunk ? threads : parts) * kSums;
+  }
+
+  static int64_t tiles_of_chunk(const mx_fused_conv_params& p, int threads) {
+    const int64_t of_tile = kPoints * p.channels * p.filters;
+    const int64_t tiles = ceil_div(threads * kLeastChunkWork, of_tile > 0 ? of_tile : 1);
+    return tiles < kChunkTiles ? kChunkTiles : least(tiles, kMostChunkTiles);
   }
 
   int64_t bytes() const { return all * (int64_t)sizeof(float); }
@@ -205,8 +214,7 @@ struct Gradient {
   void chunk(const float* source, const float* gradient, float* space, float* weight, int threads,
              int64_t from, int64_t count, bool first, bool last) const {
     transform(source, gradient, space, threads, from, count);
-    const int64_t cuts = parts >= threads ? 1 : least(kPoints, ceil_div(2 * threads, parts));
-    const int64_t points = ceil_div(kPoints, cuts), each = ceil_div(parts, threads);
+    const int64_t cuts = parts >= threads ? 1 : kPoints, each = ceil_div(parts, threads);
     const auto whole = [&](int64_t part) {
       return (part / g.in_blocks + 1) * kPanel <= g.out_blocks;
     };
@@ -224,7 +232,7 @@ struct Gradient {
     parallel_for(threads, parts * cuts, cuts == 1 ? each : 1, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
         const int64_t part = i / cuts, panel = part / g.in_blocks, block = part % g.in_blocks;
-        const int64_t low = least(i % cuts * points, kPoints), high = least(low + points, kPoints);
+        const int64_t low = i % cuts, high = low + kPoints / cuts;
         const float* xs = space + x + block * x_cut.tiles * B;
         const float* zs = space + z + panel * kPanel * z_cut.tiles * B;
         if (whole(part)) {
