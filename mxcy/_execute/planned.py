@@ -94,6 +94,8 @@ class Planned:
         self._training = training = graph.forward < len(graph.nodes)
         if optimized:
             graph = optimize(graph, machine, training)
+        else:  # results in the memory of others would have no step
+            machine.settings["MXNET_EXEC_ENABLE_INPLACE"] = False
         self.graph: Graph = own_outputs(graph)
         self.context = context
         self.plan = make_plan(self.graph, machine)

@@ -246,7 +246,7 @@ def random_graph(rng, count):
 
 @pytest.mark.parametrize("seed", range(40))
 def test_live_memory_is_never_overwritten(seed):
-    """Run the plan on marks: each write leaves the writer's mark on its bytes."""
+    """Run the plan on marks: each write leaves a mark of its own on each line of 64 bytes."""
     rng = random.Random(seed)
     graph = random_graph(rng, 40)
     external = set(graph.outputs) if seed % 2 else ()
@@ -255,31 +255,33 @@ def test_live_memory_is_never_overwritten(seed):
         "MXNET_EXEC_NUM_TEMP": rng.choice([1, 1, 3]),
     }
     memory = plan(graph, external, **settings)
-    same = {}  # entry -> the entry whose elements it holds
+    marks, wanted = {}, {}  # byte -> its mark; entry -> the marks of its bytes
 
-    def origin(entry):
-        return same.get(entry, entry)
+    def lines(entry):
+        begin = memory.offsets[entry]
+        return range(begin, begin + graph.spec(entry).nbytes, 64)
 
-    marks = {}
-    for number, node in enumerate(graph.nodes):
-        if node.op is None:
-            continue
-        for position, entry in enumerate(node.inputs):
-            if entry in memory.offsets and position not in node.op.ignored:
-                begin = memory.offsets[entry]
-                for byte in range(begin, begin + graph.spec(entry).nbytes, 64):
-                    assert marks[byte] == origin(entry), (node, entry)
-        for index, _ in enumerate(graph.specs[number]):
-            entry = (number, index)
-            if node.op.identity and (number, 0, 0) in memory.inplace:
-                same[entry] = origin(node.inputs[0])
-            if entry in memory.offsets:
-                begin = memory.offsets[entry]
-                for byte in range(begin, begin + graph.spec(entry).nbytes, 64):
-                    marks[byte] = origin(entry)
-    for entry in graph.outputs:
+    def check(entry):
         if entry in memory.offsets:
-            assert marks[memory.offsets[entry]] == origin(entry)
+            assert [marks.get(byte) for byte in lines(entry)] == wanted[entry]
+
+    for number, node in enumerate(graph.nodes):
+        for position, entry in enumerate(node.inputs):
+            if position not in node.op.ignored:
+                check(entry)
+        for index in range(len(graph.specs[number])):
+            entry = (number, index)
+            if number in memory.idle:
+                wanted[entry] = [mark for source in node.inputs for mark in wanted[source]]
+            elif node.op and node.op.identity and (number, 0, 0) in memory.inplace:
+                wanted[entry] = wanted[node.inputs[0]]
+            else:
+                wanted[entry] = [(entry, line) for line in range(graph.spec(entry).nbytes // 64)]
+                if entry in memory.offsets:
+                    marks.update(zip(lines(entry), wanted[entry], strict=True))
+            check(entry)
+    for entry in graph.outputs:
+        check(entry)
 
 
 @pytest.mark.parametrize("seed", range(10))

@@ -1,10 +1,12 @@
-"""Properties of records for passes: identities, and inputs read only for their shape."""
+"""Properties of records for passes: identities, joins, and inputs read only for their shape."""
 
 import numpy as np
 import pytest
 
+from mxcy._base.dtypes import CODES
 from mxcy.graph.evaluate import evaluate_node
 from mxcy.graph.graph import Node
+from mxcy.ops.core.infer import Spec
 from tests.ops.test_records import RECORDS, draw, full_attrs, samples_of
 
 
@@ -30,6 +32,18 @@ def test_identities_hand_on_their_first_input(record, sample, dtype):
     actual = outputs(record, sample, inputs)[0]
     assert actual.dtype == inputs[0].dtype
     np.testing.assert_array_equal(np.ravel(actual), np.ravel(inputs[0]))
+
+
+@pytest.mark.parametrize(("record", "sample", "dtype"), list(cases(lambda record: record.joins)))
+def test_joins_put_inputs_one_after_the_other(record, sample, dtype):
+    inputs = draw(record, sample, dtype)
+    ins = [Spec(value.shape, CODES[dtype]) for value in inputs]
+    attrs = full_attrs(record, sample)
+    outs = record.infer(attrs, ins)
+    in_order = np.array_equal(
+        np.ravel(outputs(record, sample, inputs)[0]), np.concatenate([np.ravel(v) for v in inputs])
+    )
+    assert in_order or not record.joins(attrs, ins, outs)
 
 
 @pytest.mark.parametrize(("record", "sample", "dtype"), list(cases(lambda record: record.ignored)))

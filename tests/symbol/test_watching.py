@@ -46,6 +46,19 @@ def test_outputs_and_gradients():
     ]
 
 
+def test_operators_that_could_share_their_inputs_memory():
+    data = S.exp(S.var("data"), name="exp")
+    both = S.concat(S.sin(data, name="sin"), S.cos(data, name="cos"), dim=0, name="both")
+    row = S.reshape(both, shape=(1, -1), name="row")
+    executor = S.sqrt(S.reshape(row, shape=(-1,), name="end"), name="sqrt").simple_bind(
+        mx.cpu(), "null", data=(4, 16)
+    )
+    seen = []
+    executor.set_monitor_callback(lambda name, array: seen.append(py_str(name)))
+    executor.forward(is_train=False)
+    assert seen == [f"{name}_output" for name in "exp sin cos both row end sqrt".split()]
+
+
 def test_inputs():
     forward, _ = watched(network(), with_inputs=True, data=(2, 3))
     assert names(forward) == [

@@ -28,6 +28,8 @@ class Memory:
         Entry that shares a variable's memory (an identity) -> the variable's entry.
     inplace : list of (int, int, int)
         (number of the node, input position, output index): the output reuses the input's memory.
+    idle : set of int
+        Numbers of the nodes that join their inputs in place, see `mxcy.graph.planning.joins`.
     buffers : list of int
         Size of each buffer in bytes, in the order of the arena.
     total : int
@@ -36,9 +38,9 @@ class Memory:
         The match range of this plan; None if the arena is one packed buffer.
     """
 
-    def __init__(self, offsets, aliases, inplace, buffers, match_range):
+    def __init__(self, offsets, aliases, inplace, idle, buffers, match_range):
         self.offsets, self.aliases, self.inplace = offsets, aliases, inplace
-        self.buffers, self.match_range = buffers, match_range
+        self.idle, self.buffers, self.match_range = idle, buffers, match_range
         self.total = sum(buffers)
 
 
@@ -70,9 +72,10 @@ def plan_memory(graph, calls, external, settings):
         if total < sum(buffers):
             begins, buffers, chosen = packed, [total], None
     offsets = {
-        entry: 0 if storage < 0 else begins[storage] for entry, storage in walk.storages.items()
+        entry: 0 if storage < 0 else begins[storage] + walk.within.get(entry, 0)
+        for entry, storage in walk.storages.items()
     }
-    return Memory(offsets, walk.aliases, walk.inplace, buffers, chosen)
+    return Memory(offsets, walk.aliases, walk.inplace, walk.idle, buffers, chosen)
 
 
 def _sweep(walk, colours, most):

@@ -175,7 +175,8 @@ class _Maker:
             self.place((number, 0), first + position, 0)
         for position, entry in enumerate(graph.outputs):
             self.place(entry, first + len(variables) + position, 0)
-        self.place_behind_outputs()
+        if self.target.settings.get("MXNET_EXEC_ENABLE_INPLACE", True):
+            self.place_behind_outputs()
         plan.memory = plan_memory(graph, self.calls, set(self.numbers), self.target.settings)
         plan.arena = plan.memory.total
         for entry, offset in plan.memory.offsets.items():
@@ -245,9 +246,9 @@ class _Maker:
         return {place[entry] for entry in intermediate}
 
     def is_idle(self, number):
-        """Whether a node only passes on its input's memory."""
+        """Whether a node only passes on its inputs' memory."""
         node = self.graph.nodes[number]
-        return (
+        return number in self.plan.memory.idle or (
             node.op.identity
             and node.count == 1
             and self.where((number, 0)) == self.where(node.inputs[0])

@@ -1,8 +1,10 @@
 """Memory sharing between entries, and lifetimes of storages.
 
 A storage is the memory of one or more entries. Nodes are visited in order, counting the remaining
-reads of each entry.
+reads of each entry. Parts of a join in place (`mxcy.graph.planning.joins`) share its memory.
 """
+
+from mxcy.graph.planning.joins import Joins
 
 __all__ = ["Sharing"]
 
@@ -16,10 +18,14 @@ class Sharing:
     ----------
     storages : dict of (int, int) to int
         The storage of each entry in the arena; -1 for empty tensors.
+    within : dict of (int, int) to int
+        Byte offset in its storage of each entry that does not begin there.
     sizes : list of int
         Size of each storage in bytes.
     events : list of (int, bool, int)
         (storage, whether it begins, number of the node), in order.
+    idle : set of int
+        Numbers of the nodes that have nothing to do because their inputs are computed in place.
     """
 
     def __init__(self, graph, calls, external, enable):
@@ -28,7 +34,11 @@ class Sharing:
         self._mutated = {entry for node in graph.nodes for entry in node.mutates()}
         self._users = []  # storage -> remaining reads of its entries
         self.storages, self.sizes, self.events = {}, [], []
-        self.aliases, self.inplace = {}, []
+        self.aliases, self.inplace, self.within = {}, [], {}
+        joins = Joins(graph, external) if enable else None
+        self._parts = joins.parts if joins else {}
+        self._wholes = {}  # join -> its storage
+        self.idle = joins.idle if joins else set()
         for number, node in enumerate(graph.nodes):
             if node.op is not None:
                 self._visit(number, node, calls[number])
@@ -39,6 +49,11 @@ class Sharing:
             for index in range(len(self._graph.specs[number]))
             if (number, index) not in self._external
         ]
+        if number in self.idle:
+            self._put(outputs.pop(0), node.inputs[0], 0)
+        for entry in [entry for entry in outputs if entry in self._parts]:
+            self._place_part(entry, number)
+            outputs.remove(entry)
         if outputs and outputs[0][1] == 0 and self._enable and self._share(outputs[0], node, call):
             del outputs[0]
         sized = [(self._graph.spec(entry).nbytes, entry) for entry in outputs]
@@ -68,6 +83,16 @@ class Sharing:
         self.events.append((len(self.sizes) - 1, True, number))
         return len(self.sizes) - 1
 
+    def _place_part(self, entry, number):
+        """Place an entry in the join that it is a part of; the first one begins its storage."""
+        whole, offset = self._parts[entry]
+        if whole not in self._wholes:
+            self._wholes[whole] = self._begin(number, self._graph.spec(whole).nbytes, 0)
+        self.storages[entry] = storage = self._wholes[whole]
+        self._users[storage] += self._left.get(entry, 0)
+        if offset:
+            self.within[entry] = offset
+
     def _share(self, output, node, call):
         """Reuse an input's memory for a node's first output if possible."""
         if not node.inputs:
@@ -91,7 +116,7 @@ class Sharing:
                 and source.size == spec.size
                 and source.nbytes == spec.nbytes
             ):
-                self._put(output, storage, position)
+                self._put(output, entry, position)
                 return True
         return False
 
@@ -107,14 +132,16 @@ class Sharing:
             self.aliases[output] = variable
             self.inplace.append((output[0], 0, 0))
             return True
-        storage = self.storages.get(entry, -1)
-        if storage < 0:
+        if self.storages.get(entry, -1) < 0:
             return False
-        self._put(output, storage, 0)
+        self._put(output, entry, 0)
         return True
 
-    def _put(self, output, storage, position):
-        self.storages[output] = storage
+    def _put(self, output, entry, position):
+        """Give an output the memory that begins where an input's does."""
+        self.storages[output] = storage = self.storages[entry]
+        if entry in self.within:
+            self.within[output] = self.within[entry]
         self._users[storage] += self._left.get(output, 0)
         self.inplace.append((output[0], position, output[1]))
 

@@ -103,6 +103,9 @@ class Op:
         ``factor(a)``: the scalar by which it multiplies its input, or None.
     identity : bool
         Whether the first output has the elements of the first input in the same order.
+    joins : callable, optional
+        ``joins(a, ins, outs)``: whether the first output has the elements of the inputs, one input
+        after the other, in memory.
     ignores : sequence of str
         Inputs of which only shape and dtype are used.
     repeatable : bool
@@ -152,6 +155,7 @@ class Op:
         "out_range",
         "factor",
         "identity",
+        "joins",
         "ignored",
         "repeatable",
         "in_symbols",
@@ -217,6 +221,7 @@ class Op:
         out_range: Callable[..., tuple[float, float] | None] | None = None,
         factor: Callable[..., float | None] | None = None,
         identity: bool = False,
+        joins: Callable[..., bool] | None = None,
         ignores: Sequence[str] = (),
         repeatable: bool = False,
         in_symbols: InSymbols | None = None,
@@ -247,7 +252,8 @@ class Op:
         self.like_out, self.eager, self.infer_back = like_out, eager, infer_back
         self.forwards, self.epilogue, self.layer, self.factor = forwards, epilogue, layer, factor
         self.quantized, self.out_range = quantized, out_range
-        self.identity, self.repeatable, self.complexes = identity, repeatable, complexes
+        self.identity, self.joins = identity, joins
+        self.repeatable, self.complexes = repeatable, complexes
         self.ignored = frozenset(map(self.inputs.index, ignores))  # positions
         self.in_symbols = in_symbols or InSymbols()
         self.foreign, self.stypes = foreign, flat(stypes)

@@ -119,6 +119,11 @@ def _concat_rows(a, ins, outs):
     return prod(outs[0].shape[: normal_axis(a.dim, outs[0].ndim)])
 
 
+def _joins(rows):
+    """The `joins` of a record whose kernel copies these rows."""
+    return lambda a, ins, outs: rows(a, ins, outs) == 1
+
+
 def _concat(name, aliases, doc, infer_back=_concat_back, stypes=(), quantized=None, amp=None):
     fields = (Field("num_args", Int), Field("dim", Int, 1))
     return register(
@@ -135,6 +140,7 @@ def _concat(name, aliases, doc, infer_back=_concat_back, stypes=(), quantized=No
         grad=_concat_grad,
         ref=lambda a, xp, arrays: xp.concatenate(arrays, a.dim),
         kernels=(_kernel("concat", _concat_rows), by_onednn(_kernel("concat", _concat_rows))),
+        joins=_joins(_concat_rows),
         complexes=True,
         quantized=quantized,
         samples=(
@@ -201,11 +207,11 @@ class Stack:
     def ref(a, xp, arrays):
         return xp.stack(arrays, a.axis)
 
-    kernels = (
-        _kernel(
-            "concat", lambda a, ins, outs: prod(outs[0].shape[: normal_axis(a.axis, outs[0].ndim)])
-        ),
-    )
+    def rows(a, ins, outs):
+        return prod(outs[0].shape[: normal_axis(a.axis, outs[0].ndim)])
+
+    kernels = (_kernel("concat", rows),)
+    joins = _joins(rows)
     complexes = True
     samples = (
         sample((2, 3), (2, 3)),

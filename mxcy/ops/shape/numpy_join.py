@@ -118,6 +118,7 @@ def _register_stack(name, doc, lifted, axis_of, fields, samples):
         grad=grad,
         ref=lambda a, xp, arrays: getattr(xp, name)(arrays),
         kernels=(native("concat", struct=BLOCKS, params=rows),),
+        joins=lambda a, ins, outs: rows(a, ins, outs)["rows"] == 1,
         complexes=True,
         amp="widest",
         samples=samples,
