@@ -67,7 +67,7 @@ static struct {
   Region* log;
   float* took;
   Spin* spins;                  // of all runs; indices as in `took`
-  volatile int64_t rank_began;  // for the watchdog; 0: no rank is running
+  volatile int64_t rank_began;  // CPU time, for the watchdog; 0: no rank is running
   int64_t idle;                 // consecutive checks that found a rank waiting
 } g;
 
@@ -136,7 +136,7 @@ static void begin_rank(int32_t rank) {
   if (g.sweep) {
     for (int64_t i = 0; i < g.sweep; i += 64) ++g.swept[i];
   }
-  g.rank_began = real_clock(CLOCK_MONOTONIC);
+  g.rank_began = real_clock(CLOCK_PROCESS_CPUTIME_ID);
   t_rank_began = now();
 }
 
@@ -366,7 +366,8 @@ SHOWN int sched_getcpu(void) { return g.team ? t_rank : 0; }
 static void* watch(void* unused) {
   for (;; usleep(500000)) {
     const int64_t began = g.rank_began;
-    if (!began || real_clock(CLOCK_MONOTONIC) - began < kStuck * 1000000000LL) continue;
+    const int64_t took = real_clock(CLOCK_PROCESS_CPUTIME_ID) - began;
+    if (!began || took < kStuck * 1000000000LL) continue;
     fputs("ranks wait for each other in a way that cannot be simulated\n", stderr);
     _exit(3);
   }
