@@ -7,7 +7,7 @@ from collections import deque
 
 from mxcy.base import MXNetError
 from mxcy.dist.agreement import Agreement
-from mxcy.dist.auto_reset_event import AutoResetEvent
+from mxcy.dist.inbox import Inbox
 from mxcy.dist.keys.exchange import Exchange
 from mxcy.dist.keys.timing import Pace
 from mxcy.dist.members.admission import Admission
@@ -62,6 +62,8 @@ class ProgressThread:
         Exchanges of the job that this process has joined, until its program creates them.
     started : int
         Number of agreements so far.
+    inbox : Inbox
+        Of functions to call on the progress thread.
 
     Raises
     ------
@@ -87,11 +89,10 @@ class ProgressThread:
         self.pace = Pace(self, interval)
         self._looked = time.monotonic()
         self.closing = self.failed = None
-        self._inbox, self._agreements = deque(), deque()
+        self.inbox, self._agreements = Inbox(), deque()
         self._current = None
         self.started = 0
         self._exchange_numbers = itertools.count()
-        self._wake = AutoResetEvent()
         self._turn = threading.Lock()  # to advance communication
         self._ping_lock = threading.Lock()  # one `silent` at a time
         self._min_workers, self.elastic = min_workers, min_workers is not None
@@ -130,8 +131,7 @@ class ProgressThread:
 
     def submit(self, function):
         """Call a function on the progress thread, in order of submission."""
-        self._inbox.append(function)
-        self._wake.set()
+        self.inbox.submit(function)
 
     def run_here(self, function):
         """Call a function on this thread as if on the progress thread, if that one is at rest.
@@ -149,7 +149,7 @@ class ProgressThread:
         if self.elastic or not self._turn.acquire(blocking=False):
             return False
         try:
-            if self._inbox or self.failed is not None:
+            if self.inbox or self.failed is not None:
                 return False
             function()
         except BaseException as error:  # of MPI, or an interrupt: what it has begun has no end
@@ -263,7 +263,7 @@ class ProgressThread:
             self.messenger = Messenger(self.world, self._patience)
             self.membership = Membership(self)
             self.admission = Admission(self, *self._admitting)
-            self.polling = Polling(self.world, self._wake, self._turn, self._any_done)
+            self.polling = Polling(self.world, self.inbox.wake, self._turn, self._any_done)
             if self.world.joins:
                 self.joined = self.world.broadcast_from(0, None)
                 self.started = self.joined["tasks"]
@@ -336,7 +336,7 @@ class ProgressThread:
             self.comm_seconds += now - self._looked
         self._looked = now
         self.pace.step(now)
-        moved = self._read_inbox()
+        moved = self.inbox.read()
         moved |= self._step_agreement()
         busy = self._current is not None or bool(self._agreements) or self.closing is not None
         for exchange in self.exchanges:
@@ -360,14 +360,6 @@ class ProgressThread:
 
     def _any_done(self):
         return any(exchange.any_done() for exchange in self.exchanges)
-
-    def _read_inbox(self):
-        self._wake.clear()
-        moved = False
-        while self._inbox:
-            self._inbox.popleft()()
-            moved = True
-        return moved
 
     def _begin(self, agreement):
         if self.failed is not None:

@@ -270,11 +270,17 @@ class DistStore(JobStore):
         groups, left = self._groups(keys)
         if groups is None or not len(keys) == len(values) == len(outs):
             return None
-        left = list(left)
+        if len(groups) == 1:
+            return left + self._push_groups(groups, values, outs, priority)
+        with self._progress.inbox.gathering():
+            return left + self._push_groups(groups, values, outs, priority)
+
+    def _push_groups(self, groups, values, outs, priority):
+        """Push calls of buckets; return the positions of keys whose arrays do not fit."""
+        left, same = [], outs is values or (len(outs) == 1 and outs[0] is values[0])
         for group in groups:
             sources = group.parts(values)
-            here = outs is values or (len(keys) == 1 and outs[0] is values[0])
-            targets = sources if here else group.parts(outs)
+            targets = sources if same else group.parts(outs)
             if sources is None or targets is None:
                 left += group.positions
             else:

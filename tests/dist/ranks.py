@@ -74,7 +74,7 @@ class Rank:
             slot.submitted += 1
         self.exchange.push(self.slots[key], np.array(array), lambda: None)
 
-    def push_bucket(self, key, arrays, here=False):
+    def push_bucket(self, key, arrays, here=False, parts=False):
         """Push to all keys of a key's bucket at once and wait for all sums.
 
         Parameters
@@ -84,6 +84,8 @@ class Rank:
             By key.
         here : bool
             See `Exchange.push_bucket`.
+        parts : bool
+            Whether to take sums in parts from memory that the ranks share.
 
         Returns
         -------
@@ -92,6 +94,12 @@ class Rank:
         """
         bucket = self.slots[key].bucket
         over, answers = threading.Event(), []
+        received, ends = np.empty(bucket.length, bucket.dtype), []
+
+        def take(starts, pieces, last):
+            for start, piece in zip(starts, pieces, strict=True):
+                received[start : start + piece.size] = piece
+            ends.append(last)
 
         def fill(buffer):
             for slot in bucket.slots:
@@ -99,15 +107,17 @@ class Rank:
 
         def told(error, sums, lease):
             if sums is not None:
+                total = received if ends and ends[-1] else sums
                 for slot in bucket.slots:
-                    self.values[slot.key].append(sums[slot.span].reshape(slot.shape).copy())
+                    self.values[slot.key].append(total[slot.span].reshape(slot.shape).copy())
             answers.append(error)
             self.summed_by = threading.get_ident()
             over.set()
 
         bucket.rounds.submitted += 1
         alone = np.ravel(arrays[key]) if len(bucket.slots) == 1 else None
-        push = BucketPush(fill, alone, told, time.monotonic())
+        on_parts = take if parts else None
+        push = BucketPush(fill, alone, told, time.monotonic(), on_parts=on_parts)
         self.exchange.push_bucket(bucket, push, here=here)
         assert over.wait(60)
         if answers[0]:

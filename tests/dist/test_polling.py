@@ -9,6 +9,7 @@ import pytest
 
 from mxcy.dist import polling
 from mxcy.dist.auto_reset_event import AutoResetEvent
+from mxcy.dist.inbox import Inbox
 from mxcy.dist.polling import Polling
 
 
@@ -128,3 +129,19 @@ def test_an_event_wakes_one_wait():
     assert not event.is_set()
     threading.Thread(target=event.set).start()
     assert event.wait(60)
+
+
+def test_gathered_functions_wake_the_thread_at_the_end():
+    inbox, called = Inbox(), []
+    with inbox.gathering():
+        inbox.submit(lambda: called.append(1))
+        inbox.submit(lambda: called.append(2))
+        assert inbox and not inbox.wake.is_set()
+        thread = threading.Thread(target=inbox.submit, args=[lambda: called.append(3)])
+        thread.start()
+        thread.join()
+        assert inbox.wake.is_set()  # only this thread's functions wait
+        inbox.wake.clear()
+    assert inbox.wake.is_set() and called == []
+    assert inbox.read() and called == [1, 2, 3]
+    assert not inbox.wake.is_set() and not inbox.read()

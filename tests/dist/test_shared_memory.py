@@ -64,10 +64,7 @@ def test_sums(ranks, where, monkeypatch):
             shared = SharedBuffers(channel, values.dtype, values.shape[1])
             source = targets[rank] if where == "in place" else values[rank]
             for number in range(2):  # buffers are used again
-                if where == "own":
-                    source = shared.own
-                    source[:] = values[rank]
-                elif where == "in place":
+                if where == "in place":
                     source[:] = values[rank]
 
                 def take(starts, parts, last, array=arrays[rank, number]):
@@ -75,8 +72,13 @@ def test_sums(ranks, where, monkeypatch):
                         array[start : start + part.size] = part
                     ends.append(last)
 
-                now = yield from shared.all_reduce(source, targets[rank], take)
-            return now
+                if where == "own":
+                    shared.own[:] = values[rank]
+                    cuts = yield from shared.sum_own(take)
+                    shared.gather(targets[rank], cuts)
+                else:
+                    now = yield from shared.all_reduce(source, targets[rank])
+            return rank if where == "own" else now
 
         together(ranks, 110_000, steps, seed)
         assert (targets == total).all()
@@ -97,8 +99,8 @@ def test_buckets(seed, area, monkeypatch):
         rank.init(**{key: np.zeros(size, "f4") for key, size in keys.items()})
         for number in range(12):
             value = {key: np.full(size, rank.rank + number, "f4") for key, size in keys.items()}
-            if number % 3 == 2:
-                rank.push_bucket("a", value)
+            if number % 3 == 2 or (number % 3 == 1 and number % 2 == rank.rank):
+                rank.push_bucket("a", value, parts=bool(draw.integers(4)))
                 continue
             for key in draw.permutation(list(keys)):
                 rank.push(key, value[key])
@@ -260,3 +262,41 @@ def test_processes(flag):
     for rank, line in enumerate(done.lines):
         ends = [[18, 18.0 * (length - 1)] for length in (30_000, 3_000_001, 3)]
         assert json.loads(line) == [rank, flag == "1", *ends]
+
+
+_CHANGING = """
+import numpy as np
+import mxcy as mx
+store = mx.kv.create("dist_sync")
+keys, shapes = [0, 1, 2], [(299, 101), (7,), (201, 100)]
+bases = [np.arange(np.prod(shape)).reshape(shape) % 97 for shape in shapes]
+def arrays(more):
+    return [mx.nd.array(base + more) for base in bases]
+def are(found, factor, more):
+    return [bool((one.asnumpy() == factor * base + more).all()) for one, base in zip(found, bases)]
+store.init(keys, arrays(9))
+gradients, outs = arrays(store.rank + 1), arrays(0)
+for step in range(3):
+    store.pushpull(keys, gradients)
+    gradients[0].wait_to_read()  # from the first sums on there is a bucket
+found = are(gradients, 8, 12)
+store.set_optimizer(mx.optimizer.SGD(learning_rate=0.5, rescale_grad=1))
+for step in range(2):
+    store.pushpull(keys, arrays(store.rank + 1), out=outs)
+found += are(outs, 6, 9)
+store._set_updater(None)
+for step in range(2):
+    store.pushpull(keys, arrays(store.rank + 5), out=outs)
+    store.push(1, mx.nd.full(shapes[1], store.rank + 1))
+store.pull(keys, outs)
+found += are(outs, 2, 11)[::2]
+print("\\n" + str([*found, outs[1].asnumpy().tolist()]), flush=True)
+"""
+
+
+@needs_mpi
+@pytest.mark.parametrize("flag", ["1", "0"])
+def test_sums_and_weights_in_turns(flag):
+    """An optimizer begins with sums that have stayed in shared memory, and ends likewise."""
+    done = job(2, _CHANGING, MXCY_DIST_SHARED_MEMORY=flag)
+    assert done.lines == [str([True] * 8 + [[3.0] * 7])] * 2, done.err

@@ -12,8 +12,8 @@ from mxcy.dist.keys.mirrors import update_mirrored
 from mxcy.dist.keys.ownership import Ownership, update_shares
 from mxcy.dist.keys.pushes import Lease, Rounds, failure_text
 from mxcy.dist.keys.shared_memory import SharedBuffers
-from mxcy.dist.keys.shared_weights import SharedWeights
 from mxcy.dist.keys.timing import Timing
+from mxcy.dist.keys.values import ValuesInSharedMemory
 
 __all__ = ["Bucket"]
 
@@ -43,8 +43,8 @@ class Bucket:
         Elements and bytes of all keys.
     updating : object or None
         Performs sharded updates, if this bucket has them; see `Exchange.share_updates`.
-    weights : SharedWeights
-        The values after such updates in shared memory.
+    values : ValuesInSharedMemory
+        Sums, or weights after such updates, that are kept there.
     """
 
     def __init__(self, slots, channel, size, reduction):
@@ -61,7 +61,7 @@ class Bucket:
         self.updating = self.ownership = self.mirrors = None
         self.pending_update = None  # PendingUpdate or None: of a session in an elastic job
         self._send_buffer = self._shared = None
-        self.weights = SharedWeights(self, self._leased)
+        self.values = ValuesInSharedMemory(self, self._leased)
         self._filled_keys = 0  # slots with something to send
         self._free = []
         self._session = self._aborted = None
@@ -96,7 +96,8 @@ class Bucket:
         """Shard updates from the next session on; None: do not; in elastic jobs, with mirrors."""
         self.updating, self.mirrors = updating, mirrors
         self.ownership = Ownership(self.slots, self._ranks) if updating else None
-        self.weights.reset()
+        self.values.keep()
+        self.values.reset()
 
     @property
     def in_flight(self):
@@ -114,13 +115,15 @@ class Bucket:
         counts = len(self.slots) if self._counted else 0
         return self._reduction.memory(self.length + counts, self.dtype)
 
-    def _new_send_buffer(self):
-        """A buffer for pushes; it is shared with the other ranks if it can be."""
+    def _prepare_send_buffer(self):
+        """Have a buffer for pushes; it is shared with the other ranks if it can be."""
+        if self._send_buffer is not None:
+            return
         buffers = self._shared_buffers()
-        if buffers is not None and buffers.own is not None:
-            return buffers.own
-        separate = self._reduction.send_memory(self.length, self.dtype)
-        return self._buffer() if separate is None else separate
+        buffer = None if buffers is None else buffers.own
+        if buffer is None:
+            buffer = self._reduction.send_memory(self.length, self.dtype)
+        self._send_buffer = self._buffer() if buffer is None else buffer
 
     def _shared_buffers(self):
         """SharedBuffers or None: memory for sums of the whole bucket, if all ranks share some."""
@@ -140,8 +143,7 @@ class Bucket:
         priority : int
         """
         self.rounds.pushes += 1
-        if self._send_buffer is None:
-            self._send_buffer = self._new_send_buffer()
+        self._prepare_send_buffer()
         alone = (
             not self._filled_keys
             and self._session is None
@@ -195,8 +197,7 @@ class Bucket:
 
     def push(self, slot, array, now, priority=0):
         """Copy an array that is pushed to a key."""
-        if self._send_buffer is None:
-            self._send_buffer = self._new_send_buffer()
+        self._prepare_send_buffer()
         self._filled_keys += not slot.inputs
         self._since = self._since or now
         if slot.inputs or self._session is not None:
@@ -263,10 +264,10 @@ class Bucket:
         """Undo the session in flight and continue with `ranks` ranks."""
         self._aborted = self._session or self._aborted
         self._session, self._ranks = None, ranks
-        self.weights.keep()
+        self.values.keep()
         if self._shared is not None:  # between two rounds: nothing is in its buffers
             self._shared = self._send_buffer = None
-            self.weights.reset()
+            self.values.reset()
         self.sessions, self._not_before = self.completed, 0.0
 
     def adopt(self, numbers, complete, sums):
@@ -285,17 +286,20 @@ class Bucket:
         absent = not self._filled_keys  # joined: contributes zeros to all keys
         all_keys = self.bucket_push is not None or absent
         if absent:
-            if self._send_buffer is None:
-                self._send_buffer = self._new_send_buffer()
+            self._prepare_send_buffer()
             self._send_buffer[...] = 0
         elif not all_keys:
             self._pack()
         agreed = self.slots if all_keys else [slot for slot in self.slots if slot.inputs]
         if len(self.slots) > 1 and not self._counted:
+            if self.bucket_push is None:  # else values are dropped if all ranks push all keys
+                self.values.keep()
             agreed = yield from self._agree(all_keys)
             if not agreed:
                 self.kept = [], False, None
                 return
+            if self._shared is not None:  # no rank takes part before its input buffer is filled
+                self._shared.filled = len(agreed) == len(self.slots)
         complete = len(agreed) == len(self.slots)
         if not complete:
             self.split_push()
@@ -304,12 +308,15 @@ class Bucket:
             return
         if self.check is not None and not self._counted:
             yield from self.check(self, agreed)
-        self.weights.keep()
+        buffers = self._shared_buffers() if complete else None
+        if self._stays_shared(buffers):
+            values = yield from self.values.sum(buffers)
+            self.bytes += self._send_buffer.nbytes
+            self._deliver_results(agreed, values, values, complete)
+            return
+        self.values.keep()
         source, sums, lease = self._operands(agreed, complete, all_keys)
-        buffers, on_parts = self._shared_buffers() if complete else None, None
-        if self.bucket_push is not None and self.factor == 1.0:
-            on_parts = self.bucket_push.on_parts
-        now = yield from self._reduction.all_reduce(self.channel, source, sums, buffers, on_parts)
+        now = yield from self._reduction.all_reduce(self.channel, source, sums, buffers)
         self.bytes += source.nbytes
         if self.factor != 1.0 and self.dtype.kind == "f":
             sums[: self.length] *= self.dtype.type(self.factor)
@@ -321,6 +328,12 @@ class Bucket:
         if sums is self._send_buffer:  # later pushes fill another buffer
             self._send_buffer, lease = None, Lease(self._free, sums)
         self._deliver_results(agreed, sums, lease, complete)
+
+    def _stays_shared(self, buffers):
+        """Whether sums can stay in shared memory: all keys were pushed and are received at once."""
+        push = self.bucket_push
+        at_once = push is not None and push.source is None and push.on_parts is not None
+        return at_once and buffers is not None and buffers.own is not None
 
     def _agree(self, all_keys):
         """Return the slots that all ranks have pushed."""
@@ -352,10 +365,10 @@ class Bucket:
             source = self.bucket_push.source
         sums, sums_place = self._leased(source.size)
         buffers = self._shared_buffers() if complete and self.mirrors is None else None
-        if self.weights.fit(buffers):
-            values = lease = yield from self.weights.update(source, sums, buffers)
+        if self.values.fit(buffers):
+            values = lease = yield from self.values.update(source, sums, buffers)
         else:
-            self.weights.keep()
+            self.values.keep()
             values, lease = self._leased(source.size)
             update = update_shares if self.mirrors is None else update_mirrored
             yield from update(self, agreed, source, (sums, values))
@@ -374,8 +387,7 @@ class Bucket:
 
     def _pack(self):
         """Copy the first waiting push of each key to the send buffer."""
-        if self._send_buffer is None:
-            self._send_buffer = self._new_send_buffer()
+        self._prepare_send_buffer()
         for slot in self.slots:
             own = self._send_buffer[slot.place]
             if slot.inputs and not np.may_share_memory(slot.inputs[0], own):

@@ -37,7 +37,7 @@ class AllReduce:
         """Arguments of `Levels` for a rank to do the same; None: uncompressed."""
         return None
 
-    def all_reduce(self, channel, source, target, buffers=None, on_parts=None):
+    def all_reduce(self, channel, source, target, buffers=None):
         """Sum arrays over all ranks.
 
         Parameters
@@ -47,8 +47,6 @@ class AllReduce:
             Flat, of one length, unless the source is in `send_memory`.
         buffers : SharedBuffers, optional
             Memory that all ranks share.
-        on_parts : callable, optional
-            See `BucketPush`.
 
         Yields
         ------
@@ -60,7 +58,7 @@ class AllReduce:
             The time sent into the generator after its last request.
         """
         if buffers is not None:
-            return (yield from buffers.all_reduce(source, target, on_parts))
+            return (yield from buffers.all_reduce(source, target))
         if channel.inside is None or source.nbytes < _LEAST_BYTES:
             return (yield channel.all_reduce(source, target))
         return (yield from _in_levels(channel, source, target))
@@ -120,7 +118,7 @@ class CompressedAllReduce(AllReduce):
     def send_memory(self, length, dtype):
         return np.zeros(self._levels.bytes_of(length), np.uint8)
 
-    def all_reduce(self, channel, source, target, buffers=None, on_parts=None):
+    def all_reduce(self, channel, source, target, buffers=None):
         levels = self._levels
         lengths = [
             length for _, _, length in parts(target.size, 0, channel.size, 0, levels.per_word)

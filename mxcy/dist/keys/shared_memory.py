@@ -4,7 +4,8 @@ An array is cut into one part per rank. Each rank has its values in its input bu
 parts of the other ranks. After a barrier it sums its part over all input buffers, in the order of
 ranks, into its output buffer; after another barrier all sums can be read from the ranks' output
 buffers. No more barriers are needed: input buffers are read before the second barrier only, output
-buffers only until all ranks have passed the first barrier of the next all-reduce.
+buffers only until all ranks have passed the first barrier of the next all-reduce. Where ranks first
+agree on the keys that all have pushed, that collective is the first barrier.
 """
 
 import itertools
@@ -37,26 +38,26 @@ class SharedBuffers:
         The ranks' input buffers.
     own : numpy.ndarray or None
         This rank's input buffer for the whole bucket, if it fits.
+    filled : bool
+        Whether all ranks are known to have what they will send in `own`.
     """
 
     def __init__(self, channel, dtype, length):
         self._channel, self._rank, self._ranks = channel, channel.rank, channel.size
+        self.filled = False
         size = channel.areas[0].nbytes // 2 // _ALIGNMENT * _ALIGNMENT
         self.inputs = [area[:size].view(dtype) for area in channel.areas]
         self._outputs = [area[size : 2 * size].view(dtype) for area in channel.areas]
         self.capacity = size // dtype.itemsize
         self.own = self.inputs[self._rank][:length] if length <= self.capacity else None
 
-    def all_reduce(self, source, target, on_parts=None):
+    def all_reduce(self, source, target):
         """Sum an array over all ranks.
 
         Parameters
         ----------
         source, target : numpy.ndarray
             Flat, of one length. They may be the same array, but only the source may be `own`.
-        on_parts : callable, optional
-            See `BucketPush`; it gets the sums of a source that is `own` before they are copied to
-            `target`.
 
         Yields
         ------
@@ -67,19 +68,44 @@ class SharedBuffers:
         float
             The time sent into the generator after its last request.
         """
-        step, direct = source.size, on_parts is not None and source is self.own
+        step = source.size
         if source is not self.own:
             step = min(_CHUNK_BYTES // source.itemsize, self.capacity)
         for begin in range(0, source.size, step):
             piece, sums = source[begin : begin + step], target[begin : begin + step]
-            cuts = [piece.size * i // self._ranks for i in range(self._ranks + 1)]
+            cuts = self._equal_cuts(piece.size)
             yield from self.scatter(piece, cuts, source is self.own)
-            parts = self.parts(cuts)
-            copy = None if direct else sums[cuts[self._rank] : cuts[self._rank + 1]]
-            self.sum_part(piece, cuts, parts[self._rank], copy)
-            now = yield from self.barrier(cuts, on_parts if direct else None)
-            self.gather(sums, cuts, skip=None if direct else self._rank)
+            copy = sums[cuts[self._rank] : cuts[self._rank + 1]]
+            self.sum_part(piece, cuts, self.parts(cuts)[self._rank], copy)
+            now = yield from self.barrier(cuts)
+            self.gather(sums, cuts, skip=self._rank)
         return now
+
+    def sum_own(self, on_parts):
+        """Sum the input buffers `own` of all ranks; the sums stay in the output buffers.
+
+        Parameters
+        ----------
+        on_parts : callable
+            See `BucketPush`.
+
+        Yields
+        ------
+        request
+
+        Returns
+        -------
+        list of int
+            The first element of each rank's part, and the length.
+        """
+        cuts = self._equal_cuts(self.own.size)
+        yield from self.scatter(self.own, cuts, True)
+        self.sum_part(self.own, cuts, self.parts(cuts)[self._rank])
+        yield from self.barrier(cuts, on_parts)
+        return cuts
+
+    def _equal_cuts(self, length):
+        return [length * i // self._ranks for i in range(self._ranks + 1)]
 
     def scatter(self, source, cuts, is_own):
         """Have the parts of the other ranks in the input buffer, and wait until all ranks have.
@@ -101,7 +127,9 @@ class SharedBuffers:
             for rank, (first, last) in enumerate(itertools.pairwise(cuts)):
                 if rank != self._rank:
                     self.inputs[self._rank][first:last] = source[first:last]
-        yield self._channel.barrier()
+        filled, self.filled = self.filled, False
+        if not (is_own and filled):
+            yield self._channel.barrier()
 
     def sum_part(self, source, cuts, out, copy=None):
         """Sum this rank's part of what all ranks have scattered, in the order of ranks.

@@ -1,14 +1,14 @@
-"""Weights of a bucket in memory that all ranks share, where sharded updates change them."""
+"""Values of a bucket in memory that all ranks share: sums, or weights that are updated there."""
 
 from mxcy.dist.keys.ownership import update_in_shared_memory
 from mxcy.dist.keys.piecewise import PiecewiseUpdate
 from mxcy.dist.keys.shared_memory import SharedValues
 
-__all__ = ["SharedWeights"]
+__all__ = ["ValuesInSharedMemory"]
 
 
-class SharedWeights:
-    """Updates a bucket in shared memory, whole or in pieces, and keeps its values there.
+class ValuesInSharedMemory:
+    """Sums or updates a bucket in shared memory, and keeps its values there.
 
     Parameters
     ----------
@@ -70,10 +70,7 @@ class SharedWeights:
         SharedValues
         """
         push, current = self._bucket.bucket_push, self._values is not None
-        if current and push is not None:  # nobody reads the bucket's values until it is done
-            self._values.drop()
-        else:
-            self.keep()
+        self._make_way()
         on_parts = push and push.on_parts
         if self._piecewise is not None:
             yield from self._piecewise.run(source, sums, current, on_parts)
@@ -85,6 +82,34 @@ class SharedWeights:
             values = SharedValues(buffers, cuts, self._lease)
         self._values = values
         return values
+
+    def sum(self, buffers):
+        """Have all keys summed that were pushed to this rank's input buffer.
+
+        Parameters
+        ----------
+        buffers : SharedBuffers
+
+        Yields
+        ------
+        request
+
+        Returns
+        -------
+        SharedValues
+        """
+        self._make_way()
+        cuts = yield from buffers.sum_own(self._bucket.bucket_push.on_parts)
+        self._values = SharedValues(buffers, cuts, self._lease)
+        return self._values
+
+    def _make_way(self):
+        """Make way for the values of this session."""
+        if self._values is not None and self._bucket.bucket_push is not None:
+            self._values.drop()  # nobody reads the bucket's values until it is done
+            self._values = None
+        else:
+            self.keep()
 
     def keep(self):
         """Copy the values from shared memory, which is about to be used."""
