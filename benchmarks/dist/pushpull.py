@@ -4,24 +4,12 @@ python -m mxcy.tools.launch -n 2 -s 0 python benchmarks/dist/pushpull.py
 """
 
 import argparse
-import json
-import time
 
 import numpy as np
+from interleaved import fastest, report
 from mpi4py import MPI
 
 import mxcy as mx
-
-
-def fastest(work, others, rounds):
-    """Minimum seconds of two interleaved functions."""
-    least = [float("inf")] * 2
-    for _ in range(rounds):
-        for number, way in enumerate((work, others)):
-            began = time.perf_counter()
-            way()
-            least[number] = min(least[number], time.perf_counter() - began)
-    return least
 
 
 def main():
@@ -72,14 +60,6 @@ def one_key(store, number, size, comm, rounds, how):
         f"one key of {size} B{how}",
         fastest(pushpull, lambda: comm.Allreduce(raw, total), rounds),
     )
-
-
-def report(store, what, seconds):
-    """Print a line on rank 0."""
-    if store.rank == 0:
-        ours, raw = seconds
-        line = {"what": what, "us": ours * 1e6, "mpi_us": raw * 1e6, "ratio": ours / raw}
-        print(json.dumps(line), flush=True)
 
 
 if __name__ == "__main__":

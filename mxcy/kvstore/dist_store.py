@@ -152,7 +152,7 @@ class DistStore(JobStore):
         if self.num_workers > 1:
             if self._rows is None:
                 self._share_rows()
-            self._rows.init(pairs, name_of)
+            self._rows.init(pairs)
         for key, value in pairs:
             empty = nd.sparse.zeros(value.stype, value.shape, cpu(), value.dtype)
             self._put(key, empty if self.num_workers > 1 else value.copy())

@@ -85,7 +85,7 @@ class ServedStore(DistStore):
                 self.updater.take_over(self._rows.client)
             elif self.updater is not None:
                 self._host(self._rows.client, self.updater.function)
-        self._rows.init(pairs, name_of)
+        self._rows.init(pairs)
         for key, value in pairs:
             self._put(key, _Described(value))
 
@@ -182,7 +182,6 @@ class ServedStore(DistStore):
             self._client.settle(lambda error: completion(error) if error else completion())
 
         reads = [shared.var for shared in self.shared.values()]
-        reads += self._rows.order() if self._rows is not None else []
         operation(start, reads, [over], "KVStore.settle", "async")
         over.wait_to_read()
 

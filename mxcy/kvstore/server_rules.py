@@ -6,7 +6,6 @@ import pickle
 
 import numpy as np
 
-from mxcy import ndarray as nd
 from mxcy import profiler
 from mxcy._base.dtypes import code_of
 from mxcy._library import front
@@ -14,6 +13,8 @@ from mxcy.base import MXNetError
 from mxcy.context import cpu
 from mxcy.lr_scheduler import LRScheduler
 from mxcy.ndarray._files import pickles
+from mxcy.ndarray.sparse.base import wrap
+from mxcy.ops.core.stypes import RowSparse
 from mxcy.optimizer import Optimizer, get_updater
 from mxcy.profiler.control import PROFILER, SERVER_CALLS
 from mxcy.profiler.session import session
@@ -159,9 +160,8 @@ def _gradient(total, share):
     if isinstance(total, np.ndarray):
         return _array(total).astype(share.weight, copy=False)
     ids, rows = total
-    rows = nd.array(rows, cpu(), rows.dtype).astype(share.weight, copy=False)
-    ids = nd.array(ids, cpu(), "int64")
-    return nd.sparse.row_sparse_array((rows, ids), shape=share.value.shape, dtype=share.weight)
+    rows = _array(rows).astype(share.weight, copy=False)
+    return wrap(RowSparse(rows, _array(ids), share.value.shape))
 
 
 def _array(memory):

@@ -6,13 +6,14 @@ import numpy as np
 
 from mxcy import env
 from mxcy import ndarray as nd
-from mxcy._library import front
 from mxcy.base import MXNetError
 from mxcy.context import cpu
 from mxcy.dist.servers.key_server import KeyServer
 from mxcy.dist.servers.row_client import RowClient
-from mxcy.kvstore.engine_calls import SUM_DTYPES, operation
+from mxcy.dist.servers.shares import is_ascending
+from mxcy.kvstore.engine_calls import SUM_DTYPES
 from mxcy.kvstore.server_rules import ServerRules
+from mxcy.kvstore.shared import name_of
 
 __all__ = ["SharedRows", "host_server"]
 
@@ -31,9 +32,8 @@ class SharedRows:
 
     def __init__(self, progress, waits, among_workers):
         self.client = RowClient(progress, waits, 0, among_workers=among_workers)
-        self._vars = {}  # key -> engine variable that orders this worker's pushes and pulls
 
-    def init(self, pairs, name_of):
+    def init(self, pairs):
         """Initialize new keys with the first worker's values; all workers call it."""
         entries, weights = [], []
         for key, value in pairs:
@@ -45,70 +45,62 @@ class SharedRows:
             dense = value.tostype("default")
             entries.append((key, dense.astype(SUM_DTYPES.get(weights[-1], weights[-1])).asnumpy()))
         self.client.init(entries, weights)
-        self._vars.update((key, front.Var()) for key, _ in pairs)
-
-    def order(self):
-        """Engine variables that order the pushes and pulls of each key."""
-        return list(self._vars.values())
 
     def __contains__(self, key):
-        return key in self._vars
+        return key in self.client.keys
 
     def push(self, key, total, priority):
-        """Send the rows of a row_sparse array."""
+        """Send the rows of a row_sparse array, once they are computed."""
         served = self.client.keys[key]
         if total.stype != "row_sparse":
             total = total.tostype("row_sparse")
-        ids, rows = total.indices, total.data
+        parts, kind = total._ordered, served.dtype.name
+        rows = parts.data if name_of(parts.data.dtype) == kind else parts.data.astype(kind)
+        ids = parts.indices.read_view()
+        _check(key, ids, served.shape[0])
+        self.client.push_rows(served, ids, rows.read_view(), priority)
 
-        def start(completion):
-            taken = rows.asnumpy().astype(served.dtype, copy=False)
-            numbers = ids.asnumpy().astype(np.int64, copy=False)
-            self.client.push_rows(served, numbers, taken, completion, priority)
-
-        # Reading ids and rows waits for the gradient, so do it in the program's thread.
-        ids.wait_to_read()
-        rows.wait_to_read()
-        operation(start, [], [self._vars[key]], f"KVStore.push({key!r})", "async", priority)
-
-    def rows(self, key, ids):
-        """Fetch rows of a value, sorted and unique, and their indices."""
+    def _fetch(self, key, ids):
+        """Ask for rows of a value; returns a function that waits for the array of them."""
         served = self.client.keys[key]
-        if ids is None:
-            ids = np.arange(served.shape[0], dtype=np.int64)
-        if ids.size and not 0 <= ids[0] <= ids[-1] < served.shape[0]:
-            raise MXNetError(f"key {key!r} has rows 0 to {served.shape[0] - 1}, got {ids}")
-        over, answers = threading.Event(), []
+        _check(key, ids, served.shape[0])
+        rows = nd.empty((ids.size, *served.shape[1:]), cpu(), served.dtype.name)
+        over, errors = threading.Event(), []
 
-        def on_done(error, rows):
-            answers.append((error, rows))
+        def on_done(error):
+            errors.append(error)
             over.set()
 
-        read = front.Var()
+        self.client.pull_rows(served, ids, rows.numpy_view(), on_done)
 
-        def start(completion):
-            completion()
-            self.client.pull_rows(served, ids, on_done)
+        def wait():
+            over.wait()
+            if errors[0]:
+                raise MXNetError(errors[0])
+            return rows
 
-        operation(start, [self._vars[key]], [read], f"KVStore.pull({key!r})", "async")
-        read.wait_to_read()  # raises errors of pushes
-        over.wait()
-        error, rows = answers[0]
-        if error:
-            raise MXNetError(error)
-        return ids, rows
+        return wait
 
     def pull(self, key, array, ids=None):
         """Fill a row_sparse or dense array with the given rows, or all."""
-        if ids is not None:
-            ids = np.unique(ids.asnumpy().astype(np.int64).reshape(-1))
-        ids, rows = self.rows(key, ids)
-        content = nd.array(rows, cpu(), rows.dtype).astype(array.dtype)
+        if ids is None:
+            ids = np.arange(self.client.keys[key].shape[0], dtype=np.int64)
+        else:
+            ids = ids.asnumpy().astype(np.int64, copy=False).reshape(-1)
+            ids = ids if is_ascending(ids) else np.unique(ids)
+        wait = self._fetch(key, ids)
+        numbers = nd.array(ids, cpu(), "int64")
+        rows = wait().astype(array.dtype, copy=False)
         if array.stype == "default":
-            content.copyto(array)
-            return
-        parts = (content, nd.array(ids, cpu(), "int64"))
-        nd.sparse.row_sparse_array(parts, shape=array.shape, dtype=array.dtype).copyto(array)
+            rows.copyto(array)
+        else:
+            array._take(rows, numbers)
+
+
+def _check(key, ids, rows):
+    """Check ascending row numbers."""
+    if ids.size and not 0 <= ids[0] <= ids[-1] < rows:
+        raise MXNetError(f"key {key!r} has rows 0 to {rows - 1}, got {ids}")
 
 
 def host_server(progress, number):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import mxcy as mx
+from mxcy.dist.memory import take
 from mxcy.dist.servers.shares import RowShare
 from tests.dist.jobs import job, needs_mpi
 
@@ -25,7 +26,7 @@ def test_a_share_adds_up_rows():
     share = RowShare("w", terms, np.ones(8, np.float32).view(np.uint8))
     draw = np.random.RandomState(0).uniform(-1, 1, (3, 2)).astype(np.float32)
     pushed = [
-        share.read(*_message([3, 1], draw[:2])),
+        share.read(*_message([1, 3], draw[1::-1])),
         share.read(*_message([], [])),
         share.read(*_message([1], draw[2:])),
     ]
@@ -39,6 +40,41 @@ def test_a_share_adds_up_rows():
     ]
     share.replace(share.total([share.read(*_message([], []))] * 2))
     assert not share.value.any()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "uint8", "int8", "int32", "int64"])
+def test_shares_of_all_types_add_up_rows_of_many_workers(dtype):
+    """Integers wrap around; ids may occur several times in a push."""
+    draw = np.random.RandomState(2)
+    terms = {"shape": [50, 3], "dtype": np.dtype(dtype).str, "weight": dtype, "waits": True}
+    share = RowShare("w", terms, np.zeros((50, 3), dtype).view(np.uint8))
+    expected, pushed = np.zeros((50, 3), dtype), []
+    for count in (20, 0, 50, 7, 1):
+        ids = np.sort(draw.randint(0, 50, count))
+        rows = draw.randint(-100, 100, (count, 3)).astype(dtype)
+        np.add.at(expected, ids, rows)
+        message = np.concatenate([ids.view(np.uint8), rows.reshape(-1).view(np.uint8)])
+        pushed.append(share.read(message, [count]))
+    share.replace(share.total(pushed))
+    every = np.arange(50)
+    assert (share.answer([], every.view(np.uint8))[1] == expected).all()
+    assert (share.value == expected).all() and expected.any()
+    assert (share.answer([], np.arange(0, 50, 7).view(np.uint8))[1] == expected[::7]).all()
+    twice = np.array([4, 4]), np.ones((2, 3), dtype)
+    share.replace(share.total([twice]))
+    assert share.value[4].tolist() == [2, 2, 2] and share.value.sum() == 6
+
+
+def test_messages_recycle_memory_that_nobody_uses():
+    first = take(100000)
+    first[...] = 1
+    part, address = first[5:], first.ctypes.data
+    del first
+    second = take(100000)
+    second[...] = 2
+    assert second.ctypes.data != address and (part == 1).all()
+    del part
+    assert take(90000).ctypes.data == address
 
 
 _PROGRAM = r"""
@@ -165,6 +201,10 @@ def test_rows_on_a_server(tmp_path):
     dense = mx.nd.zeros((5, 2))
     stores[0].pull("late", dense, ignore_sparse=False)
     np.testing.assert_allclose(dense.asnumpy(), rows["late"][1], rtol=2e-6, atol=1e-7)
+    row = (np.ones((1, 2), "float32"), [7])
+    beyond = mx.nd.sparse.row_sparse_array(row, shape=(5, 2))
+    with pytest.raises(mx.MXNetError, match="'late' has rows 0 to 4, got"):
+        stores[0].push("late", beyond)
     with pytest.raises(mx.MXNetError, match="cannot be shared"):
         stores[0].init("columns", mx.nd.ones((2, 2)).tostype("csr"))
 

@@ -54,7 +54,7 @@ def test_slices(monkeypatch):
 def test_urgent_letters_go_first():
     world = MemoryJob(1, servers=1).worlds[0]
     messenger, sent = Messenger(world), []
-    world.send_message = lambda place, head, body: sent.append(head) or _Never()
+    world.send_message = lambda place, head, body, given: sent.append(head) or _Never()
     for key, priority in enumerate((0, -3, 5, -1)):
         messenger.send(1, "push", [key], priority=priority, line=key)
     # It also sends what is queued before it.

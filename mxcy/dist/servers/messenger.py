@@ -53,7 +53,7 @@ class Messenger:
         what = "rank" if world.roles[place] == "worker" else "server"
         return f"{what} {number} ({world.machines[place]})"
 
-    def send(self, place, kind, content, body=None, priority=0, line=None, away=None):
+    def send(self, place, kind, content, body=None, priority=0, line=None, away=None, given=False):
         """Queue a message.
 
         Parameters
@@ -70,13 +70,15 @@ class Messenger:
             Messages of one line keep their order; each raises the priority of those before it.
         away : callable, optional
             Called when `body` is no longer needed.
+        given : bool
+            Whether `body` never changes, see `World.send_message`.
         """
         if self._failed:
             self._release(away)
             return
         number = next(self._sent)
         line = (place, number if line is None else line)
-        self._lines.setdefault(line, deque()).append((kind, content, body, away))
+        self._lines.setdefault(line, deque()).append((kind, content, body, away, given))
         heapq.heappush(self._queues.setdefault(place, []), (-priority, number, line))
 
     def ask(self, place, kind, content, on_done, what, **options):
@@ -102,9 +104,9 @@ class Messenger:
         self.send(place, kind, [ticket, *content], **options)
 
     def answer(self, place, ticket, error=None, form=None, body=None):
-        """Answer a message."""
+        """Answer a message; the answer's body never changes."""
         number, priority = ticket
-        self.send(place, "answer", [number, error, form], body, priority)
+        self.send(place, "answer", [number, error, form], body, priority, given=True)
 
     def _answer(self, place, body, number, error, form):
         question = self._questions.pop(number, None)
@@ -161,11 +163,11 @@ class Messenger:
             while queue and len(in_flight) < _AWAY:
                 _, _, line = heapq.heappop(queue)
                 messages = self._lines[line]
-                kind, content, body, away = messages.popleft()
+                kind, content, body, away, given = messages.popleft()
                 if not messages:
                     del self._lines[line]
                 head = json.dumps([kind, *content]).encode()
-                in_flight.append((self.world.send_message(place, head, body), away))
+                in_flight.append((self.world.send_message(place, head, body, given), away))
                 moved = True
         return moved
 
@@ -192,7 +194,7 @@ class Messenger:
                 self._release(entry[1])
             in_flight.clear()
         for messages in self._lines.values():
-            for _, _, _, away in messages:
+            for _, _, _, away, _ in messages:
                 self._release(away)
         self._lines.clear()
         self._queues.clear()

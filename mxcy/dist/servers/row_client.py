@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from mxcy._library.rows import deal_rows, gather_rows, scatter_rows
+from mxcy.dist.memory import take
 from mxcy.dist.servers.key_client import Answers, KeyClient, ServedKey
 
 __all__ = ["RowClient"]
@@ -31,69 +33,69 @@ class RowClient(KeyClient):
             content = [self.number, number, served.key, terms]
             self._messenger.ask(self.places[server], "put", content, answers.take, what, body=rows)
 
-    def _by_server(self, served, ids):
+    def _deal(self, served, ids):
         """For each share: its number, its server's place, positions in `ids`, local row numbers."""
-        owners = ids % len(self.places)
+        counts, places, local = deal_rows(ids, len(self.places))
+        ends = np.cumsum(counts)
         for number, server, begin, _ in served.shares:
-            own = np.flatnonzero(owners == begin)
-            local = np.ascontiguousarray(ids[own] // len(self.places), np.int64)
-            yield number, self.places[server], own, local
+            own = slice(ends[begin] - counts[begin], ends[begin])
+            yield number, self.places[server], places[own], local[own]
 
-    def push_rows(self, served, ids, rows, done, priority=0):
-        """Push rows to their servers; every server gets a message, which counts as a push.
+    def push_rows(self, served, ids, rows, priority=0):
+        """Push copies of rows to their servers; every server gets a message, which is a push.
 
         Parameters
         ----------
         served : ServedKey
         ids : numpy.ndarray of int64
+            Ascending; rows of equal ids are summed.
         rows : numpy.ndarray
-        done : callable
-            Called when `rows` are no longer needed.
+            Contiguous.
         priority : int
         """
         messages = []
-        for number, place, own, local in self._by_server(served, ids):
-            octets = np.ascontiguousarray(rows[own]).reshape(-1).view(np.uint8)
-            messages.append(
-                (number, place, len(own), np.concatenate([local.view(np.uint8), octets]))
-            )
-        done()
+        for number, place, own, local in self._deal(served, ids):
+            body = take(local.nbytes + own.size * rows[:1].nbytes)
+            body[: local.nbytes].view(np.int64)[...] = local
+            gather_rows(rows, own, body[local.nbytes :])
+            messages.append((number, place, own.size, body))
 
         def send():
             for number, place, count, body in messages:
                 content, line = [self.number, number, [count]], (self.number, number)
-                self._messenger.send(place, "push", content, body, priority, line)
+                self._messenger.send(place, "push", content, body, priority, line, given=True)
                 self.sent += body.nbytes
 
         self._progress.submit(send)
 
-    def pull_rows(self, served, ids, on_done, priority=0):
+    def pull_rows(self, served, ids, rows, on_done, priority=0):
         """Fetch rows, which include this worker's pushes.
 
         Parameters
         ----------
         served : ServedKey
         ids : numpy.ndarray of int64
+        rows : numpy.ndarray
+            Takes the rows; contiguous.
         on_done : callable
-            ``on_done(error, rows)``, called with an error message or None and the rows.
+            ``on_done(error)``, called with an error message or None.
         priority : int
         """
-        rows = np.empty((ids.size, *served.shape[1:]), served.dtype)
-        wanted = [part for part in self._by_server(served, ids) if part[2].size]
+        wanted = [part for part in self._deal(served, ids) if part[2].size]
         if not wanted:
-            on_done(None, rows)
+            on_done(None)
             return
 
         def filling(own, answers):
-            def take(error, form, body):
+            def fill(error, form, body):
                 if error is None:
-                    rows[own] = body.view(rows.dtype).reshape(own.size, *rows.shape[1:])
+                    scatter_rows(body, own, rows)
                 answers.take(error)
 
-            return take
+            return fill
 
         def ask():
-            answers = Answers(len(wanted), lambda error: on_done(error, rows))
+            answers = Answers(len(wanted), on_done)
             for number, place, own, local in wanted:
                 self._messenger.ask(
                     place,
@@ -104,6 +106,7 @@ class RowClient(KeyClient):
                     body=local,
                     priority=priority,
                     line=(self.number, number),
+                    given=True,
                 )
 
         self._progress.submit(ask)

@@ -4,9 +4,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from mxcy._library.rows import find_rows, gather_rows, scatter_rows, sum_rows
 from mxcy.dist.keys.levels import Levels
+from mxcy.dist.memory import take
 
-__all__ = ["Pull", "RowShare", "Share"]
+__all__ = ["Pull", "RowShare", "Share", "is_ascending"]
 
 
 class Pull(NamedTuple):
@@ -79,35 +81,68 @@ class Share:
 
     def answer(self, asked, body):
         """The answer to a pull: form and a copy of the value."""
-        return [], self.value.copy()
+        copy = take(self.value.nbytes).view(self.value.dtype).reshape(self.value.shape)
+        np.copyto(copy, self.value)
+        return [], copy
 
 
 class RowShare(Share):
     """Every n-th row of a value, n the number of servers; pushes and pulls select rows.
 
-    The body of a push has the row numbers within the share as int64, then the rows.
+    The body of a push has the row numbers within the share as int64, ascending, then the rows.
     """
+
+    def __init__(self, key, terms, body):
+        self._sum = None  # ids and rows of the sum that replaces the table
+        super().__init__(key, terms, body)
+
+    @property
+    def value(self):
+        """numpy.ndarray: all rows; a sum is not written to them before."""
+        if self._sum is not None:
+            self._table[...] = 0
+            scatter_rows(self._sum[1], self._sum[0], self._table)
+            self._sum = None
+        return self._table
+
+    @value.setter
+    def value(self, value):
+        self._table = value
 
     def read(self, body, form):
         count = form[0]
         ids = body[: 8 * count].view(np.int64)
-        rows = body[8 * count :].view(self.value.dtype)
-        return ids, rows.reshape(count, *self.value.shape[1:])
+        rows = body[8 * count :].view(self._table.dtype)
+        return ids, rows.reshape(count, *self._table.shape[1:])
 
     def total(self, pushed):
         """The row numbers and the sum of each row, in order of pushes."""
-        ids = np.concatenate([ids_of_push for ids_of_push, _ in pushed])
-        rows = np.concatenate([rows for _, rows in pushed])
-        order = np.argsort(ids, kind="stable")
-        unique, starts = np.unique(ids[order], return_index=True)
-        if not unique.size:
-            return unique, rows
-        return unique, np.add.reduceat(rows[order], starts, axis=0, dtype=rows.dtype)
+        terms = [term for term in pushed if term[0].size]
+        if not terms or (len(terms) == 1 and is_ascending(terms[0][0])):
+            return terms[0] if terms else pushed[0]
+        most = sum(ids.size for ids, _ in terms)
+        ids, rows = np.empty(most, np.int64), self._rows(most)
+        count = sum_rows(terms, ids, rows)
+        return ids[:count], rows[:count]
+
+    def _rows(self, count):
+        """Memory for so many rows."""
+        row = self._table[:1]
+        return take(count * row.nbytes).view(row.dtype).reshape(count, *row.shape[1:])
 
     def replace(self, total):
-        ids, rows = total
-        self.value[...] = 0
-        self.value[ids] = rows
+        self._sum = total
 
     def answer(self, asked, body):
-        return [], self.value[body.view(np.int64)]
+        ids = body.view(np.int64)
+        rows = self._rows(ids.size)
+        if self._sum is None:
+            gather_rows(self._table, ids, rows)
+        else:
+            gather_rows(self._sum[1], find_rows(ids, self._sum[0]), rows)
+        return [], rows
+
+
+def is_ascending(ids):
+    """Whether row numbers are sorted and distinct."""
+    return bool((ids[1:] > ids[:-1]).all())

@@ -264,7 +264,7 @@ class MemoryWorld:
         meeting = self.job.meet((self.epoch, "end", self._ends), place, None, len(self.roles))
         return self.request(meeting, lambda inputs: None)
 
-    def send_message(self, place, head, body=None):
+    def send_message(self, place, head, body=None, given=False):
         """See `World.send_message`."""
         content = np.empty(0, np.uint8) if body is None else body.reshape(-1).view(np.uint8).copy()
         self.job.places[place].messages.append([self._delay(), (self.place, head, content)])

@@ -67,10 +67,10 @@ class _LoggedWorld:
             _log(self._world, f"receives from rank {message[0]}: {message[1].decode()}")
         return message
 
-    def send_message(self, place, head, body=None):
+    def send_message(self, place, head, body=None, given=False):
         length = 0 if body is None else body.nbytes
         _log(self._world, f"sends to process {place}: {head.decode()} and {length} bytes")
-        return self._world.send_message(place, head, body)
+        return self._world.send_message(place, head, body, given)
 
     def receive_message(self):
         message = self._world.receive_message()

@@ -11,6 +11,7 @@ from collections import deque
 import numpy as np
 
 from mxcy.base import MXNetError
+from mxcy.dist.memory import take
 from mxcy.dist.worlds.channel import Channel, Request, Requests
 from mxcy.dist.worlds.machines import levels_of
 from mxcy.dist.worlds.neighbour import identity
@@ -174,7 +175,7 @@ class World:
 
     # -- messages: a head and an array, between processes of any role ------------------------------
 
-    def send_message(self, place, head, body=None):
+    def send_message(self, place, head, body=None, given=False):
         """Send a message to a process of any role.
 
         Parameters
@@ -183,6 +184,8 @@ class World:
         head : bytes
         body : numpy.ndarray, optional
             Contiguous; must not change until the request is done.
+        given : bool
+            Whether it never changes: this process, if it is the receiver, gets it without a copy.
 
         Returns
         -------
@@ -190,10 +193,7 @@ class World:
         """
         mpi = self._mpi
         if place == self.place:
-            content = (
-                np.empty(0, np.uint8) if body is None else body.reshape(-1).view(np.uint8).copy()
-            )
-            self._to_self.append((place, head, content))
+            self._to_self.append((place, head, _received(body, given)))
             return Requests([], None)
         length = 0 if body is None else body.nbytes
         octets = bytearray(length.to_bytes(_LENGTH_BYTES, "little") + head)
@@ -232,7 +232,7 @@ class World:
                 return
             octets = bytearray(status.Get_count(mpi.BYTE))
             message.Recv([octets, mpi.BYTE])
-            body = np.empty(int.from_bytes(octets[:_LENGTH_BYTES], "little"), np.uint8)
+            body = take(int.from_bytes(octets[:_LENGTH_BYTES], "little"))
             request = (
                 self._message_comm.Irecv([body, mpi.BYTE], status.source, _BODY)
                 if body.size
@@ -323,6 +323,18 @@ class World:
         """Finalize MPI; all processes must do so."""
         if self._owned and not self._mpi.Is_finalized():
             self._mpi.Finalize()
+
+
+def _received(body, given):
+    """The body of a message to this process, as the receiver gets it."""
+    if body is None:
+        return np.empty(0, np.uint8)
+    content = body.reshape(-1).view(np.uint8)
+    if given:
+        return content
+    copy = take(content.size)
+    np.copyto(copy, content)
+    return copy
 
 
 def _open():

@@ -6,7 +6,7 @@ from mxcy._base import dtypes
 from mxcy._library import front
 from mxcy.ndarray.classes import offer_sparse
 from mxcy.ndarray.register import F
-from mxcy.ndarray.sparse.base import BaseSparseNDArray
+from mxcy.ndarray.sparse.base import BaseSparseNDArray, copied
 from mxcy.ops.core.stypes import RowSparse
 from mxcy.ops.sparse import compose
 from mxcy.ops.sparse.parts import row_sparse_problem
@@ -29,6 +29,11 @@ class RowSparseNDArray(BaseSparseNDArray):
 
     def __iter__(self):
         raise TypeError("a RowSparseNDArray cannot be iterated")
+
+    def _take(self, rows, ids):
+        """Replace all rows by those of arrays of the same dtype, which are shared if possible."""
+        parts = RowSparse(rows, ids, self.shape)
+        self._parts = parts if rows.context == self.context else copied(parts, self.context)
 
     def _get_index(self, key):
         if isinstance(key, (int, np.integer)):
