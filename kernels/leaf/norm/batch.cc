@@ -28,6 +28,8 @@ struct Batch {
       : p(*(const mx_batch_norm_params*)c->params),
         call(c),
         count((double)(p.outer * p.inner > 0 ? p.outer * p.inner : 1)) {}
+  // Channels of a thread are a multiple of this. Rows of all channels are divided at whole lines.
+  int64_t grain() const { return p.inner == 1 ? 4 * kLanes<T> : 1; }
   // Call body(first element) for every run of a channel.
   template <class Body>
   void each_run(int64_t channel, const Body& body) const {
@@ -102,7 +104,7 @@ int batch_norm(const mx_call* call) {
   if (!mean) mean = own;
   if (!inverse) inverse = own + p.channels;
   T* scale = own + 2 * p.channels;
-  parallel_for(call->threads, p.channels, 4 * kLanes<T>, [&](int64_t begin, int64_t end) {
+  parallel_for(call->threads, p.channels, b.grain(), [&](int64_t begin, int64_t end) {
     const int64_t n = end - begin;
     double* sums = (double*)scratch(kTempSlot, (size_t)n * (sizeof(double) + sizeof(T)));
     if (!sums) {
@@ -253,7 +255,7 @@ int batch_norm_grad(const mx_call* call) {
   const Backward<S, Act> b(call, own);
   const bool rows = b.rows();
   bool ok = true;
-  parallel_for(call->threads, channels, 4 * kLanes<T>, [&](int64_t begin, int64_t end) {
+  parallel_for(call->threads, channels, b.grain(), [&](int64_t begin, int64_t end) {
     const int64_t columns = end - begin;
     double* sums = (double*)scratch(kTempSlot, (size_t)columns * (2 * sizeof(double) + sizeof(T)));
     if (!sums) {
