@@ -112,12 +112,41 @@ bool convolve(const mx_call* call, const mx_conv_params& p, const Window& window
   return ok;
 }
 
+// Whether images are single pixels, so that all of them together are one matrix.
+bool is_dense(const mx_conv_params& p, const Window& window) {
+  return p.groups == 1 && window.identity() && window.target_size() == 1;
+}
+
+// out (images x m) = in (images x k) * weights + bias.
+template <class S>
+int multiply_pixels(const mx_call* call, int64_t images, int64_t m, int64_t k,
+                    const Matrix<Sum<S>, S>& weights) {
+  typedef Sum<S> T;
+  const bool add = call->req[0] == MX_ADD, has_bias = call->nin > 2;
+  const int64_t sums_size = is_half<S> ? images * m : 0;
+  T* bias = (T*)scratch(kSharedSlot, (size_t)(m + sums_size + 1) * sizeof(T));
+  if (!bias) return -1;
+  for (int64_t i = 0; has_bias && i < m; ++i) bias[i] = scalar_as<T>(data<S>(call->in[2])[i]);
+  S* out = data<S>(call->out[0]);
+  T* sums = bias + m;
+  if constexpr (!is_half<S>) sums = out;
+  const Matrix<T, S> rows = {data<S>(call->in[0]), k, false};
+  if (!gemm(call->threads, images, m, k, (T)1, rows, weights, (T)(add && !is_half<S>), sums, m,
+            has_bias ? bias : nullptr))
+    return -1;
+  close_rows(out, m, sums, images, m, add);
+  return 0;
+}
+
 template <class S>
 int conv_im2col(const mx_call* call) {
   typedef Sum<S> T;
   const auto& p = *(const mx_conv_params*)call->params;
   const Window window = forward_window(p);
   const int64_t k = p.channels * window.taps();
+  if (is_dense(p, window)) {
+    return multiply_pixels<S>(call, p.batch, p.filters, k, {data<S>(call->in[1]), k, false});
+  }
   Shared<T> shared;
   if (!share<T, S>(&shared, call, p.groups, p.filters, k)) return -1;
   for (int64_t g = 0; g < p.groups; ++g) {
@@ -191,6 +220,10 @@ int conv_im2col_data(const mx_call* call) {
   typedef Sum<S> T;
   const auto& p = *(const mx_conv_params*)call->params;
   const Window window = backward_window(p);
+  if (is_dense(p, window)) {
+    return multiply_pixels<S>(call, p.batch, p.channels, p.filters,
+                              {data<S>(call->in[1]), p.channels, true});
+  }
   if (!gathers(p, window)) return scatter<S>(call, p) ? 0 : -1;
   const int64_t taps = window.taps(), k = p.filters * taps;
   Shared<T> shared;

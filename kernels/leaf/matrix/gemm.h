@@ -389,12 +389,14 @@ bool gemm_serial(int64_t m, int64_t n, int64_t k, T alpha, const A& a, const B& 
 // gemm_serial split over a team; B operands need from(j) and A operands from(i).
 template <class T, class A, class B>
 bool gemm(int threads, int64_t m, int64_t n, int64_t k, T alpha, const A& a, const B& b, T beta,
-          T* c, int64_t ldc) {
-  if (threads <= 1) return gemm_serial(m, n, k, alpha, a, b, beta, c, ldc);
+          T* c, int64_t ldc, const T* column_add = nullptr) {
+  const T* none = nullptr;
+  if (threads <= 1) return gemm_serial(m, n, k, alpha, a, b, beta, c, ldc, none, column_add);
   return for_parts<T>(threads, m, 1, n, kLanes<T>,
                       [&](int64_t i, int64_t rows_end, int64_t j, int64_t columns_end) {
                         return gemm_serial(rows_end - i, columns_end - j, k, alpha, a.from(i),
-                                           b.from(j), beta, c + i * ldc + j, ldc);
+                                           b.from(j), beta, c + i * ldc + j, ldc, none,
+                                           column_add ? column_add + j : none);
                       });
 }
 

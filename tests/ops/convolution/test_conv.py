@@ -13,6 +13,7 @@ PROBLEMS = {
     "lenet": ((4, 1, 28, 28), dict(kernel=(5, 5), num_filter=20)),
     "padded": ((2, 16, 14, 14), dict(kernel=(3, 3), pad=(1, 1), num_filter=40)),
     "pointwise": ((3, 20, 9, 11), dict(kernel=(1, 1), num_filter=33)),
+    "single pixels": ((21, 50, 1, 1), dict(kernel=(1, 1), num_filter=37)),
     "pointwise strided": ((2, 8, 9, 9), dict(kernel=(1, 1), stride=(2, 2), num_filter=6)),
     "one image": ((1, 3, 30, 31), dict(kernel=(7, 7), stride=(2, 2), pad=(3, 3), num_filter=16)),
     "many channels": ((1, 300, 5, 5), dict(kernel=(3, 3), pad=(1, 1), num_filter=17)),
