@@ -2,6 +2,7 @@
 
 import json
 import logging
+import threading
 from types import SimpleNamespace
 
 import mxcy as mx
@@ -51,6 +52,12 @@ def test_hidden_communication(monkeypatch):
     clock.wall, clock.process = 15.0, 19.0  # on several threads
     one.end()
     assert (one.seconds, one.hidden) == (5.0, 4.0)
+    begun = threading.Thread(target=one.begin, args=[15.0])  # CPU time is another thread's
+    begun.start()
+    begun.join()
+    clock.wall, clock.process = 16.0, 29.0
+    one.end()
+    assert (one.seconds, one.hidden) == (6.0, 4.0)
 
 
 def test_the_line_of_several_ranks(monkeypatch, caplog):

@@ -1,6 +1,7 @@
 """Durations of sessions, the share hidden behind computation, and the progress log."""
 
 import logging
+import threading
 import time
 
 __all__ = ["Pace", "Timing"]
@@ -24,13 +25,13 @@ class Timing:
     def __init__(self):
         self.seconds = self.hidden = self.held = 0.0
         self.last = (0.0, 0.0, 0.0)
-        self._computed = 0.0
+        self._computed, self._thread = 0.0, 0
 
     def begin(self, since):
         """Start a session whose first push came at time `since`."""
         now = time.monotonic()
         self.last = (since, now, now)
-        self._computed = _others()
+        self._computed, self._thread = _others(), threading.get_ident()
 
     def end(self):
         """End the session."""
@@ -39,7 +40,8 @@ class Timing:
         self.last = (since, began, now)
         self.held += max(0.0, began - since)
         self.seconds += now - began
-        self.hidden += min(now - began, max(0.0, _others() - self._computed))
+        if threading.get_ident() == self._thread:  # else the program's thread has begun it
+            self.hidden += min(now - began, max(0.0, _others() - self._computed))
 
     @property
     def hidden_share(self):
