@@ -31,11 +31,11 @@ void few_rows(int64_t begin, int64_t end, int64_t k, T alpha, const T* a, int64_
   constexpr int L = kLanes<T>, kSums = M == 1 ? 4 : M == 2 ? 2 : 1;  // to overlap multiply-adds
   // Rows of B at a time, so that a load of A serves two multiply-adds.
   constexpr int kTogether = M == 1 || MX_ISA_LEVEL < 4 ? 1 : 2;
-  // Vectors to prefetch ahead, into the second cache: the first one is needed for A.
-  constexpr int64_t kAhead = 128;
+  // Vectors to prefetch ahead, into the second cache: the first one is needed for A. With a single
+  // row of A, each takes the least time.
+  constexpr int64_t kAhead = M == 1 ? 320 : 128;
   const int64_t block = M == 1 ? k : balanced(k, kFewBlock<T> / M / L * L, L);
-  const int64_t ahead =
-      M == 1 ? 0 : ceil_div(kAhead * L, kTogether * least(block, k)) * kTogether * ldb;
+  const int64_t ahead = k ? ceil_div(kAhead * L, kTogether * least(block, k)) * kTogether * ldb : 0;
   alignas(64) T packed[M == 1 ? 1 : kFewBlock<T>];
   int64_t packed_from = -1;
   for (int64_t j = begin; j < end; j += L) {
@@ -69,7 +69,7 @@ void few_rows(int64_t begin, int64_t end, int64_t k, T alpha, const T* a, int64_
         for (; p + kSums * L <= depth; p += kSums * L) {
 #pragma GCC unroll 4
           for (int s = 0; s < kSums; ++s) {
-            for (int t = 0; M > 1 && t < kTogether; ++t) {
+            for (int t = 0; t < kTogether; ++t) {
               __builtin_prefetch(right[t] + p + s * L + ahead, 0, 2);
             }
             step(p + s * L, s, [](const T* from) MX_ALWAYS { return load(from); });
@@ -103,17 +103,15 @@ void few_rows(int64_t begin, int64_t end, int64_t k, T alpha, const T* a, int64_
   }
 }
 
-// The same for all n rows of B on a team, for m rows of A, up to kFewRows.
+// The same for m rows of A, up to kFewRows.
 template <class T>
-void few_rows(int threads, int64_t m, int64_t n, int64_t k, T alpha, const T* a, int64_t lda,
+void few_rows(int64_t m, int64_t begin, int64_t end, int64_t k, T alpha, const T* a, int64_t lda,
               const T* b, int64_t ldb, T beta, T* c, int64_t ldc) {
   typedef void (*Run)(int64_t, int64_t, int64_t, T, const T*, int64_t, const T*, int64_t, T, T*,
                       int64_t);
   constexpr Run runs[kFewRows] = {few_rows<T, 1>, few_rows<T, 2>, few_rows<T, 3>, few_rows<T, 4>,
                                   few_rows<T, 5>, few_rows<T, 6>, few_rows<T, 7>, few_rows<T, 8>};
-  parallel_for(threads, n, kLanes<T>, [&](int64_t begin, int64_t end) {
-    runs[m - 1](begin, end, k, alpha, a, lda, b, ldb, beta, c, ldc);
-  });
+  runs[m - 1](begin, end, k, alpha, a, lda, b, ldb, beta, c, ldc);
 }
 
 MX_LEAF_END

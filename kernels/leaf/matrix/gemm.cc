@@ -87,8 +87,14 @@ T inner_product(int threads, int64_t k, const T* x, const T* y) {
   return (T)sum;
 }
 
-// Below this k, adding up the lanes of partial sums costs more than packing.
-constexpr int64_t kLongRows = 256;
+// All n rows of B on a team.
+template <class T>
+void few_rows_of_all(int threads, int64_t m, int64_t n, int64_t k, T alpha, const T* a, int64_t lda,
+                     const T* b, int64_t ldb, T beta, T* c, int64_t ldc) {
+  parallel_for(threads, n, kLanes<T>, [&](int64_t begin, int64_t end) {
+    few_rows(m, begin, end, k, alpha, a, lda, b, ldb, beta, c, ldc);
+  });
+}
 
 // Products with a contiguous vector or with few rows; false if this is not one.
 template <class T>
@@ -99,9 +105,9 @@ bool thin_product(int threads, const GemmShape& s, T alpha, const T* a, const T*
     return true;
   }
   const bool row = s.m == 1 && (!s.transpose_a || s.lda == 1);
-  const bool few = s.m <= kFewRows && !s.transpose_a && s.k >= kLongRows;
+  const bool few = !s.transpose_a && has_few_rows(s.m, s.k);
   if (s.transpose_b && (row || few)) {
-    few_rows(threads, s.m, s.n, s.k, alpha, a, s.lda, b, s.ldb, beta, c, s.ldc);
+    few_rows_of_all(threads, s.m, s.n, s.k, alpha, a, s.lda, b, s.ldb, beta, c, s.ldc);
     return true;
   }
   if (row) {
@@ -112,7 +118,7 @@ bool thin_product(int threads, const GemmShape& s, T alpha, const T* a, const T*
     if (s.transpose_a) {
       times_columns(threads, s.m, s.k, alpha, b, a, s.lda, beta, c);
     } else {
-      few_rows(threads, 1, s.m, s.k, alpha, b, s.k, a, s.lda, beta, c, s.m);
+      few_rows_of_all(threads, 1, s.m, s.k, alpha, b, s.k, a, s.lda, beta, c, s.m);
     }
     return true;
   }
@@ -120,6 +126,20 @@ bool thin_product(int threads, const GemmShape& s, T alpha, const T* a, const T*
 }
 
 }  // namespace
+
+// With a smaller k, adding up the lanes of partial sums costs more than packing.
+bool has_few_rows(int64_t m, int64_t k) { return m <= kFewRows && k >= 256; }
+
+template <class T>
+void add_few_rows(int64_t m, int64_t begin, int64_t end, int64_t k, const T* a, const T* b, T* c,
+                  int64_t ldc) {
+  few_rows<T>(m, begin, end, k, 1, a, k, b, k, 1, c, ldc);
+}
+
+template void add_few_rows(int64_t, int64_t, int64_t, int64_t, const float*, const float*, float*,
+                           int64_t);
+template void add_few_rows(int64_t, int64_t, int64_t, int64_t, const double*, const double*,
+                           double*, int64_t);
 
 template <class T>
 int gemm_arrays(int threads, const GemmShape& s, T alpha, const T* a, const T* b, T beta, T* c) {

@@ -410,4 +410,14 @@ struct GemmShape {
 template <class T>
 int gemm_arrays(int threads, const GemmShape& shape, T alpha, const T* a, const T* b, T beta, T* c);
 
+// Whether a product of A (m x k) and rows of B that are contiguous along k reads B only once,
+// without packing it.
+bool has_few_rows(int64_t m, int64_t k);
+
+// For such products, on the calling thread: C (m x n, row stride ldc) += A B^T for the rows of B,
+// and columns of C, from `begin` to `end`.
+template <class T>
+void add_few_rows(int64_t m, int64_t begin, int64_t end, int64_t k, const T* a, const T* b, T* c,
+                  int64_t ldc);
+
 MX_LEAF_END

@@ -38,12 +38,13 @@ struct Forward {
   const T *own, *hidden_then, *cell_then;
 };
 
+// The units from `begin` to `end`, of which the former is a multiple of the vector's width.
 template <class T>
-inline void cell_step(int mode, int64_t hidden, const CellBounds<T>& bounds,
-                      const Forward<T>& row) {
+inline void cell_step(int mode, int64_t hidden, const CellBounds<T>& bounds, const Forward<T>& row,
+                      int64_t begin, int64_t end) {
   typedef Vec<T> V;
-  for (int64_t j = 0; j < hidden; j += kLanes<T>) {
-    const int n = (int)least(kLanes<T>, hidden - j);
+  for (int64_t j = begin; j < end; j += kLanes<T>) {
+    const int n = (int)least(kLanes<T>, end - j);
     T* gate = row.gates + j;
     V out;
     if (mode == kLstm) {

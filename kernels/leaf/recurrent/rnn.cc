@@ -6,7 +6,7 @@
 #include "core/random/dropout.h"
 #include "leaf/bump_allocator.h"
 #include "leaf/queries.h"
-#include "leaf/recurrent/cells.h"
+#include "leaf/recurrent/single_step.h"
 
 MX_LEAF_BEGIN
 namespace {
@@ -116,12 +116,26 @@ struct States {
   int64_t apart;
 };
 
+template <class T>
+void keep_last(const RnnShape& s, const States<T>& last, T* state, T* cell) {
+  for (int64_t n = 0; n < s.batch; ++n) {
+    memcpy(state + n * s.out, last.hidden + n * last.apart, s.out * sizeof(T));
+  }
+  if (cell) memcpy(cell, last.cell, s.batch * s.hidden * sizeof(T));
+}
+
 // One direction of a layer: data (points x source) to `out`, with row stride `wide`.
 template <class T>
 int run_part(const RnnShape& s, int threads, int64_t direction, int64_t source, const T* data,
              const T* weight, const T* bias, const T* state, const T* cell, T* gates, T* extra,
              T* out, T* last_state, T* last_cell, const Lengths& lengths,
              const ForwardBuffers<T>& buffers) {
+  if (is_single_step(s, source)) {
+    run_single_step<T>(s, threads,
+                       {source, data, weight, bias, state, cell, gates, buffers.own, extra, out});
+    keep_last(s, {out, extra, s.wide}, last_state, last_cell);
+    return 0;
+  }
   const T *own_weight = weight + s.rows * source, *own_bias = bias + s.rows;
   const bool gru = s.mode == kGru;
   for (int64_t j = 0; j < s.rows; ++j) buffers.bias[j] = bias[j] + (gru ? 0 : own_bias[j]);
@@ -188,7 +202,7 @@ int run_part(const RnnShape& s, int threads, int64_t direction, int64_t source, 
                                 gru ? buffers.own + n * s.rows : nullptr,
                                 then.hidden + n * then.apart,
                                 then.cell ? then.cell + n * s.hidden : nullptr};
-        cell_step(s.mode, s.hidden, bounds, row);
+        cell_step(s.mode, s.hidden, bounds, row, 0, s.hidden);
       }
       share.meet();
       if (s.projected) {
@@ -202,11 +216,7 @@ int run_part(const RnnShape& s, int threads, int64_t direction, int64_t source, 
       }
     }
   });
-  const States<T> last = states_before(s.steps);
-  for (int64_t n = 0; n < s.batch; ++n) {
-    memcpy(last_state + n * s.out, last.hidden + n * last.apart, s.out * sizeof(T));
-  }
-  if (last_cell) memcpy(last_cell, last.cell, s.batch * s.hidden * sizeof(T));
+  keep_last(s, states_before(s.steps), last_state, last_cell);
   return 0;
 }
 

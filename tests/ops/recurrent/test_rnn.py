@@ -148,6 +148,34 @@ def test_large_layers_agree_with_lengths():
         np.testing.assert_allclose(x.asnumpy(), y.asnumpy(), atol=1e-5)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("mode", ["rnn_tanh", "gru", "lstm"])
+@pytest.mark.parametrize("directions", [1, 2])
+@pytest.mark.parametrize("batch, hidden", [(1, 300), (3, 256), (8, 331)])
+def test_single_steps_of_large_layers(batch, hidden, directions, mode, dtype):
+    """Members of a team take units through the step; with lengths they take sequences."""
+    rng = np.random.default_rng(batch)
+    gates, layers, inputs = {"rnn_tanh": 1, "gru": 3, "lstm": 4}[mode], 2, 270
+    sources = [inputs, directions * hidden]
+    count = sum(gates * hidden * (source + hidden + 2) for source in sources) * directions
+    shapes = [(1, batch, inputs), (count,)]
+    shapes += [(layers * directions, batch, hidden)] * (1 + (mode == "lstm"))
+    arrays = [mx.nd.array(rng.uniform(-0.1, 0.1, shape), dtype=dtype) for shape in shapes]
+    attrs = {"mode": mode, "num_layers": layers, "state_size": hidden, "state_outputs": True}
+    attrs["bidirectional"] = directions == 2
+    expected = mx.nd.RNN(*arrays, mx.nd.ones(batch), use_sequence_length=True, **attrs)
+    before, results = mx.util.get_num_threads(), []
+    try:
+        for threads in (1, 2, 3):
+            mx.util.set_num_threads(threads)
+            results.append([x.asnumpy() for x in mx.nd.RNN(*arrays, **attrs)])
+    finally:
+        mx.util.set_num_threads(before)
+    for actual, again, third, want in zip(*results, expected, strict=True):
+        np.testing.assert_allclose(actual, want.asnumpy(), rtol=2e-5, atol=2e-6)
+        assert actual.tobytes() == again.tobytes() == third.tobytes()
+
+
 # With 3 sequences or 300 units a team shares each step's product; else it shares sequences.
 @pytest.mark.parametrize("batch, hidden", [(40, 130), (3, 520), (9, 300)])
 @pytest.mark.parametrize("mode", ["rnn_tanh", "gru", "lstm"])
