@@ -1,13 +1,34 @@
 """Communication as operations of the engine."""
 
+import threading
+
 from mxcy._base.errors import caller
 from mxcy._library import front
 from mxcy.context import cpu
 
-__all__ = ["SUM_DTYPES", "complete", "operation", "window"]
+__all__ = ["SUM_DTYPES", "Once", "complete", "operation", "window"]
 
 #: dtypes that are summed in another dtype
 SUM_DTYPES = {"float16": "float32", "bfloat16": "float32", "bool": "uint8"}
+
+
+class Once:
+    """Something that happens once, and a function to call after it, given before or afterwards."""
+
+    def __init__(self):
+        self._first = threading.Lock()
+        self._function = None
+
+    def happen(self):
+        """It has happened."""
+        if not self._first.acquire(blocking=False):
+            self._function()
+
+    def tell(self, function):
+        """Call a function once it has happened."""
+        self._function = function
+        if not self._first.acquire(blocking=False):
+            function()
 
 
 def window(array):

@@ -1,14 +1,12 @@
 """Stores with values on servers: asynchronous updates, or prioritized sums of slices."""
 
-import numpy as np
-
 from mxcy import ndarray as nd
 from mxcy._library import front
 from mxcy.base import MXNetError
 from mxcy.context import cpu
 from mxcy.dist.servers.key_client import KeyClient
 from mxcy.kvstore.dist_store import DistStore
-from mxcy.kvstore.engine_calls import SUM_DTYPES, complete, operation, window
+from mxcy.kvstore.engine_calls import SUM_DTYPES, Once, complete, operation, window
 from mxcy.kvstore.optimizer_settings import agree
 from mxcy.kvstore.remote_updater import HostedUpdater, RemoteUpdater
 from mxcy.kvstore.server_rules import OPTIMIZER, packed
@@ -117,11 +115,15 @@ class ServedStore(DistStore):
         if self.updater is not None:
             self.updater.send_changes()
 
-        def start(completion):
-            served, content = self._client.keys[key], window(total).numpy_view()
-            self._client.push(served, content, completion, priority)
+        name, sent = f"KVStore.push({key!r})", Once()
 
-        operation(start, [total], [shared.var], f"KVStore.push({key!r})", "async", priority)
+        def start():
+            served, content = self._client.keys[key], window(total).numpy_view()
+            self._client.push(served, content, sent.happen, priority)
+
+        # Pulls of the key may follow at once, but the array must not change before it is sent.
+        operation(start, [total], [shared.var], name, "normal", priority)
+        operation(sent.tell, [total], [], f"{name}, sending", "async", priority)
 
     def pull(self, key, arrays, priority=0):
         """Fetch a value, which includes this worker's pushes."""
@@ -133,28 +135,30 @@ class ServedStore(DistStore):
         if not arrays:
             return
         targets, shared = [window(array.detach()) for array in arrays], self.shared[key]
-        name = f"KVStore.pull({key!r})"
+        name, first = f"KVStore.pull({key!r})", targets[0]
+        if first.context.device_type == "gpu" or name_of(first.dtype) != shared.sum_dtype:
+            first = nd.empty(value.shape, cpu(), shared.sum_dtype)
+        others = [target for target in targets if target is not first]
 
         def start(completion):
-            content = np.empty(value.shape, shared.sum_dtype)
-            self._client.pull(
-                self._client.keys[key],
-                content,
-                lambda error: take(completion, content, error),
-                priority,
-            )
+            def take(error):
+                spread(completion, error)
 
-        def take(completion, content, error):
+            self._client.pull(self._client.keys[key], first.numpy_view(), take, priority)
+
+        def spread(completion, error):
             try:
                 if error:
                     raise MXNetError(error)
-                arrived = nd.array(content, cpu(), content.dtype)
-                for target in targets:
-                    arrived.copyto(target)
+                for target in others:
+                    first.copyto(target)
             except Exception as failure:
                 completion(str(failure))
                 return
-            operation(lambda: complete(completion, targets), targets, [], name, "noskip")
+            if not others:
+                completion()
+                return
+            operation(lambda: complete(completion, others), others, [], name, "noskip")
 
         operation(start, [shared.var], list(arrays), name, "async", priority)
         for array in arrays:

@@ -89,14 +89,20 @@ class ServerRules:
             if share.waits:
                 return False
             raise MXNetError("there is no optimizer; call set_optimizer before the first push")
-        weight = self._weights.get(share)
-        if weight is None:
-            weight = self._weights[share] = _array(share.value).astype(share.weight, copy=False)
+        weight = self._weight(share)
         updater(share.key, _gradient(total, share), weight)
         weight.wait_to_read()
         if weight.address != share.value.ctypes.data:
             share.value[...] = weight.astype(share.value.dtype.name).asnumpy()
         return True
+
+    def _weight(self, share):
+        """A share's value as an array: its memory, or of another type."""
+        value, (memory, weight) = share.value, self._weights.get(share, (None, None))
+        if memory is not value and (weight is None or share.weight == value.dtype.name):
+            weight = _array(value).astype(share.weight, copy=False)
+            self._weights[share] = value, weight
+        return weight
 
     def command(self, store, head, text, body):
         """Execute a worker's command.

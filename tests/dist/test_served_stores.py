@@ -1,8 +1,10 @@
 """Stores with values on servers: types, optimizers, commands, states, processes."""
 
+import numpy as np
 import pytest
 
 import mxcy as mx
+from mxcy.dist.servers.shares import Share
 from tests.dist.jobs import job, needs_mpi
 
 
@@ -268,3 +270,32 @@ def test_stores_without_servers_have_no_profiles():
             mx.profiler.set_state("run", profile_process="server")
     finally:
         mx.profiler.set_kvstore_handle(None)
+
+
+def test_answers_being_sent_keep_the_value_of_their_time():
+    """Updates go on with a copy until an answer is on its way; others change the value in place."""
+    terms = {"shape": [3], "dtype": "<f4", "weight": "float32", "waits": False}
+    share = Share("w", terms, np.ones(3, np.float32).view(np.uint8))
+    _, first, sent = share.answer(None, None)
+    share.before_change()
+    share.value += 1
+    assert first.tolist() == [1, 1, 1] and share.value.tolist() == [2, 2, 2]
+    sent()
+    _, second, sent = share.answer(None, None)
+    sent()
+    share.before_change()
+    assert second is share.value
+
+
+def test_a_pushed_array_may_change_after_its_push():
+    """The array is not written before the push has been sent; several arrays take one value."""
+    store = mx.kv.create("dist_async")
+    store.init("w", mx.nd.zeros(50000))
+    store.set_optimizer(mx.optimizer.SGD(learning_rate=1))
+    gradient, outs = mx.nd.ones(50000), [mx.nd.ones(50000) for _ in range(2)]
+    for step in range(1, 6):
+        store.push("w", gradient)
+        gradient[:] = step + 1
+        store.pull("w", outs)
+        expected = -step * (step + 1) / 2
+        assert all((out.asnumpy() == expected).all() for out in outs)

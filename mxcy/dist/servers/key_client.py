@@ -224,12 +224,14 @@ class KeyClient:
         answers = Answers(len(served.shares), on_done)
         what = f"the value of key {served.key!r}"
         for number, server, begin, length in served.shares:
+            part = flat[begin : begin + length].view(np.uint8)
             self._messenger.ask(
                 self.places[server],
                 "pull",
                 [self.number, number, None],
-                _filling(flat[begin : begin + length], answers),
+                _filling(part, answers),
                 what,
+                into=part,
                 priority=priority,
                 line=(self.number, number),
             )
@@ -316,8 +318,8 @@ class KeyClient:
 
 def _filling(target, answers):
     def take(error, form, body):
-        if error is None:
-            np.copyto(target, body.view(target.dtype))
+        if error is None and body.ctypes.data != target.ctypes.data:
+            np.copyto(target, body)
         answers.take(error)
 
     return take

@@ -75,6 +75,7 @@ class KeyServer:
         if share.failed:
             return
         try:
+            share.before_change()
             total = share.total(pushed)
             if not self.rules.apply(store, share, total):
                 share.replace(total)
@@ -94,8 +95,8 @@ class KeyServer:
             if share.failed:
                 self._refuse(pull, share.failed)
             elif pull.needed <= share.rounds:
-                form, value = share.answer(pull.asked, pull.body)
-                self._messenger.answer(pull.place, pull.ticket, None, form, value)
+                form, value, away = share.answer(pull.asked, pull.body)
+                self._messenger.answer(pull.place, pull.ticket, None, form, value, away)
             else:
                 share.pulls.append(pull)
 

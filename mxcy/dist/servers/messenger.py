@@ -81,7 +81,7 @@ class Messenger:
         self._lines.setdefault(line, deque()).append((kind, content, body, away, given))
         heapq.heappush(self._queues.setdefault(place, []), (-priority, number, line))
 
-    def ask(self, place, kind, content, on_done, what, **options):
+    def ask(self, place, kind, content, on_done, what, into=None, **options):
         """Send a message that expects an answer, which gets the same priority.
 
         Parameters
@@ -92,6 +92,8 @@ class Messenger:
             ``on_done(error, form, body)``, called with an error message or None and the answer.
         what : str
             Description for errors.
+        into : numpy.ndarray of uint8, optional
+            The answer may arrive here, if it has this size.
         **options
             See `send`.
         """
@@ -99,14 +101,23 @@ class Messenger:
             on_done(self._failed, None, None)
             return
         number = next(self._tickets)
-        self._questions[number] = (time.monotonic(), place, what, on_done)
+        self._questions[number] = (time.monotonic(), place, what, on_done, into)
         ticket = [number, options.get("priority", 0)]
         self.send(place, kind, [ticket, *content], **options)
 
-    def answer(self, place, ticket, error=None, form=None, body=None):
-        """Answer a message; the answer's body never changes."""
+    def answer(self, place, ticket, error=None, form=None, body=None, away=None):
+        """Answer a message; without `away` the answer's body never changes."""
         number, priority = ticket
-        self.send(place, "answer", [number, error, form], body, priority, given=True)
+        content, given = [number, error, form], away is None
+        self.send(place, "answer", content, body, priority, away=away, given=given)
+
+    def _memory_of(self, head, length):
+        """Where the body of an answer belongs, or None."""
+        if not head.startswith(b'["answer"'):
+            return None
+        question = self._questions.get(json.loads(head)[1])
+        into = question and question[4]
+        return into if into is not None and into.nbytes == length else None
 
     def _answer(self, place, body, number, error, form):
         question = self._questions.pop(number, None)
@@ -122,7 +133,7 @@ class Messenger:
         if not self._patience:
             return
         late = now - self._patience - _GRACE
-        for number, (since, place, what, on_done) in list(self._questions.items()):
+        for number, (since, place, what, on_done, _) in list(self._questions.items()):
             if since > late:
                 break
             del self._questions[number]
@@ -137,7 +148,7 @@ class Messenger:
         """Send and receive; return whether anything happened, and whether answers are missing."""
         moved = self._dispatch()
         for _ in range(_AT_ONCE):
-            message = self.world.receive_message()
+            message = self.world.receive_message(self._memory_of)
             if message is None:
                 break
             place, head, body = message
@@ -187,7 +198,7 @@ class Messenger:
         """Fail all questions and drop all messages, now and later."""
         self._failed = text
         questions, self._questions = self._questions, {}
-        for _, _, what, on_done in questions.values():
+        for _, _, what, on_done, _ in questions.values():
             on_done(f"{text}, in {what}", None, None)
         for in_flight in self._away.values():
             for entry in in_flight:

@@ -57,6 +57,7 @@ class Share:
         dtype = np.dtype(terms["dtype"])
         self.value = np.array(body).view(dtype).reshape(terms["shape"])
         self.pushes, self.arrived, self.rounds, self.pulls = {}, {}, 0, []
+        self._answers = []  # those that send the current value's memory
         self._levels = Levels(*terms["levels"]) if "levels" in terms else None
         self.waits, self.failed = terms["waits"], None
 
@@ -79,11 +80,21 @@ class Share:
         """Replace the value by a sum."""
         self.value[...] = total
 
-    def answer(self, asked, body):
-        """The answer to a pull: form and a copy of the value."""
+    def before_change(self):
+        """Leave the value to answers that are still being sent, and go on with a copy."""
+        if self._answers:
+            self.value, self._answers = self._copy(), []
+
+    def _copy(self):
         copy = take(self.value.nbytes).view(self.value.dtype).reshape(self.value.shape)
         np.copyto(copy, self.value)
-        return [], copy
+        return copy
+
+    def answer(self, asked, body):
+        """The answer to a pull: form, body, and a function to call when it has been sent."""
+        answers, answer = self._answers, object()
+        answers.append(answer)
+        return [], self.value, lambda: answers.remove(answer)
 
 
 class RowShare(Share):
@@ -140,7 +151,7 @@ class RowShare(Share):
             gather_rows(self._table, ids, rows)
         else:
             gather_rows(self._sum[1], find_rows(ids, self._sum[0]), rows)
-        return [], rows
+        return [], rows, None
 
 
 def is_ascending(ids):

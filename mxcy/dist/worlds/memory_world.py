@@ -274,7 +274,7 @@ class MemoryWorld:
         """Whether bodies of messages are still arriving."""
         return False
 
-    def receive_message(self):
+    def receive_message(self, memory_of=None):
         """The next message that has arrived, or None."""
         if not self.messages:
             return None

@@ -72,8 +72,8 @@ class _LoggedWorld:
         _log(self._world, f"sends to process {place}: {head.decode()} and {length} bytes")
         return self._world.send_message(place, head, body, given)
 
-    def receive_message(self):
-        message = self._world.receive_message()
+    def receive_message(self, memory_of=None):
+        message = self._world.receive_message(memory_of)
         if message is not None:
             place, head, body = message
             text = f"receives from process {place}: {head.decode()} and {body.nbytes} bytes"

@@ -203,8 +203,14 @@ class World:
             requests.append(self._message_comm.Isend([content, mpi.BYTE], place, _BODY))
         return Requests(requests, octets)
 
-    def receive_message(self):
+    def receive_message(self, memory_of=None):
         """The next complete message, or None; messages of one sender keep their order.
+
+        Parameters
+        ----------
+        memory_of : callable, optional
+            ``memory_of(head, length)`` returns memory for the body of a message that begins to
+            arrive, or None.
 
         Returns
         -------
@@ -213,7 +219,7 @@ class World:
         """
         if self._to_self:
             return self._to_self.popleft()
-        self._take_heads()
+        self._take_heads(memory_of)
         for place, messages in self._incoming.items():
             if messages and (messages[0][2] is None or messages[0][2].Test()):
                 head, body, _ = messages.popleft()
@@ -224,7 +230,7 @@ class World:
         """Whether bodies of messages are still arriving."""
         return any(messages and messages[0][2] is not None for messages in self._incoming.values())
 
-    def _take_heads(self):
+    def _take_heads(self, memory_of):
         mpi, status = self._mpi, self._mpi.Status()
         while sum(map(len, self._incoming.values())) < _MOST_BODIES:
             message = self._message_comm.Improbe(mpi.ANY_SOURCE, _HEAD, status)
@@ -232,14 +238,17 @@ class World:
                 return
             octets = bytearray(status.Get_count(mpi.BYTE))
             message.Recv([octets, mpi.BYTE])
-            body = take(int.from_bytes(octets[:_LENGTH_BYTES], "little"))
+            head = bytes(octets[_LENGTH_BYTES:])
+            length = int.from_bytes(octets[:_LENGTH_BYTES], "little")
+            body = memory_of(head, length) if memory_of is not None else None
+            body = take(length) if body is None else body
             request = (
                 self._message_comm.Irecv([body, mpi.BYTE], status.source, _BODY)
                 if body.size
                 else None
             )
             messages = self._incoming.setdefault(status.source, deque())
-            messages.append((bytes(octets[_LENGTH_BYTES:]), body, request))
+            messages.append((head, body, request))
 
     # -- failures and growth -----------------------------------------------------------------------
 
