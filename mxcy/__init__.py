@@ -2,33 +2,36 @@
 
 from importlib import import_module
 
-from mxcy import autograd, env, ndarray, random, storage, util
-from mxcy import ndarray as nd
-from mxcy import random as rnd
+from mxcy._base.launching import is_launcher as _is_launcher
 from mxcy._base.listing import listing
 from mxcy._base.suggestions import no_attribute
-from mxcy._library import forks  # noqa: F401  registers fork handlers
-from mxcy._semantics import switches as _switches
-from mxcy.attribute import AttrScope
-from mxcy.base import MXNetError
-from mxcy.context import Context, cpu, cpu_pinned, current_context, gpu, num_gpus
-from mxcy.context import Context as Device
-from mxcy.context import current_context as current_device
-from mxcy.libinfo import __version__
-from mxcy.ndarray.classes import offer_numpy as _offer_numpy
-from mxcy.util import (
-    is_np_array,
-    is_np_default_dtype,
-    is_np_shape,
-    np_array,
-    np_default_dtype,
-    np_shape,
-    set_np_shape,
-    use_np,
-    use_np_array,
-    use_np_default_dtype,
-    use_np_shape,
-)
+
+if not _is_launcher():  # it needs none of these, and starts in a fraction of their time
+    from mxcy import autograd, env, ndarray, random, storage, util
+    from mxcy import ndarray as nd
+    from mxcy import random as rnd
+    from mxcy._library import forks  # noqa: F401  registers fork handlers
+    from mxcy._semantics import switches as _switches
+    from mxcy.attribute import AttrScope
+    from mxcy.base import MXNetError
+    from mxcy.context import Context, cpu, cpu_pinned, current_context, gpu, num_gpus
+    from mxcy.context import Context as Device
+    from mxcy.context import current_context as current_device
+    from mxcy.libinfo import __version__
+    from mxcy.ndarray.classes import offer_numpy as _offer_numpy
+    from mxcy.util import (
+        is_np_array,
+        is_np_default_dtype,
+        is_np_shape,
+        np_array,
+        np_default_dtype,
+        np_shape,
+        set_np_shape,
+        use_np,
+        use_np_array,
+        use_np_default_dtype,
+        use_np_shape,
+    )
 
 __all__ = [
     "AttrScope",
@@ -135,11 +138,12 @@ def __getattr__(name):
 __dir__ = listing(__name__, _LATER)
 
 
-_offer_numpy(lambda: import_module("mxcy.numpy").ndarray)
-_switches.start()
-if env.get("MXNET_PROFILER_AUTOSTART"):
-    import_module("mxcy.profiler.autostart")
-if env.is_set("DMLC_ROLE") or env.is_set("MXCY_RANK_PID"):
-    import_module("mxcy.dist.start").begin()
-if env.raw("DMLC_ROLE") == "server":
-    import_module("mxcy.kvstore.kvstore_server").serve()
+if not _is_launcher():
+    _offer_numpy(lambda: import_module("mxcy.numpy").ndarray)
+    _switches.start()
+    if env.get("MXNET_PROFILER_AUTOSTART"):
+        import_module("mxcy.profiler.autostart")
+    if env.is_set("DMLC_ROLE") or env.is_set("MXCY_RANK_PID"):
+        import_module("mxcy.dist.start").begin()
+    if env.raw("DMLC_ROLE") == "server":
+        import_module("mxcy.kvstore.kvstore_server").serve()

@@ -1,6 +1,6 @@
 """Host files."""
 
-from mxcy.base import MXNetError
+from mxcy._base.errors import MXNetError
 
 __all__ = ["read_hosts"]
 

@@ -1,11 +1,11 @@
 """Compression of gradients to one or two bits per element."""
 
+from importlib import import_module
+
 from mxcy import ndarray as nd
-from mxcy import symbol
 from mxcy.base import MXNetError
 from mxcy.context import cpu
 from mxcy.kvstore.engine_calls import operation, window
-from mxcy.ndarray import CachedOp
 
 __all__ = ["GradientCompression", "PackedCompression"]
 
@@ -33,17 +33,9 @@ class GradientCompression:
         if type == "2bit" and self.threshold <= 0:
             raise MXNetError(f"threshold must be greater than 0 for 2bit, got {threshold}")
         self._lost = {}
-        self._round = CachedOp(self._described())
-
-    def _described(self):
-        """Quantized gradient and new residual, from gradient and residual, as one kernel."""
-        gradient, lost = symbol.var("gradient"), symbol.var("lost")
-        wanted = gradient + lost
-        if self.type == "1bit":
-            sent = (wanted > self.threshold) * 2 - 1
-        else:
-            sent = ((wanted >= self.threshold) - (wanted <= -self.threshold)) * self.threshold
-        return symbol.Group([sent, wanted - sent])
+        # Most stores do not need it, and it needs symbols.
+        rounding = import_module("mxcy.kvstore.rounding").rounding
+        self._round = rounding(self.type, self.threshold)
 
     def __call__(self, key, device, gradient):
         """Return the quantized gradient.

@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 from mxcy._base.files import replacing
-from mxcy.dist.members.admission import REFUSED, REQUESTS
+from mxcy.dist.members.requests import REFUSED, REQUESTS
 
 __all__ = ["ask_to_join", "end_all", "noted", "running"]
 

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from mxcy import env
 from mxcy.dist.hostfile import read_hosts
-from mxcy.dist.members.admission import REQUESTS
+from mxcy.dist.members.requests import REQUESTS
 from mxcy.tools import jobs, rank
 
 __all__ = ["job_line", "main", "parse"]

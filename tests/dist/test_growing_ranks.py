@@ -11,6 +11,7 @@ import pytest
 from mxcy.dist.keys.levels import Levels
 from mxcy.dist.keys.reductions import CompressedAllReduce
 from mxcy.dist.members import admission
+from mxcy.dist.members.requests import REQUESTS
 from tests.dist.ranks import run
 
 pytestmark = pytest.mark.skipif(
@@ -26,8 +27,8 @@ def quick(monkeypatch):
 
 
 def _ask(folder, name, count):
-    (folder / admission.REQUESTS).mkdir(exist_ok=True)
-    path = folder / admission.REQUESTS / f"{name}.txt"
+    (folder / REQUESTS).mkdir(exist_ok=True)
+    path = folder / REQUESTS / f"{name}.txt"
     path.write_text(json.dumps({"count": count}), encoding="utf-8")
     path.rename(path.with_suffix(".json"))
 
@@ -122,7 +123,7 @@ def test_ranks_that_have_no_more_data_meanwhile(seed, tmp_path):
 
 
 def test_nonsense_is_put_aside(tmp_path):
-    requests = tmp_path / admission.REQUESTS
+    requests = tmp_path / REQUESTS
     requests.mkdir()
     for number, text in enumerate(('{"count": -1}', "[]", "", '{"count": "many"}')):
         (requests / f"{number}.json").write_text(text, encoding="utf-8")

@@ -163,3 +163,20 @@ def _runs(process):
     except OSError:
         return False
     return state != "Z"
+
+
+def test_the_launcher_imports_neither_numpy_nor_the_library():
+    """It starts before its processes do, and needs none of what these import."""
+    line = [sys.executable, "-X", "importtime", "-m", "mxcy.tools.launch"]
+    line += ["-n", "2", "-s", "0", "--dry-run", "true"]
+    ended = subprocess.run(line, capture_output=True, text=True, check=True)
+    assert "-n 2" in ended.stdout
+    imported = {row.rsplit("|", 1)[-1].strip() for row in ended.stderr.splitlines()}
+    assert "mxcy.dist.hostfile" in imported
+    assert not imported & {"numpy", "mxcy.ndarray", "mxcy._library.open"}
+
+
+def test_stores_import_no_symbols():
+    code = "import sys, mxcy; mxcy.kv.create('local'); print('mxcy.symbol' in sys.modules)"
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ended.stdout == "False\n"

@@ -15,12 +15,11 @@ from mxcy._base.files import replacing
 from mxcy.base import MXNetError
 from mxcy.dist.keys.exchange import Exchange
 from mxcy.dist.members.command_line import new_line
+from mxcy.dist.members.requests import REFUSED, REQUESTS
 from mxcy.dist.worlds.collectives import gather_texts
 
-__all__ = ["REFUSED", "REQUESTS", "Admission"]
+__all__ = ["Admission"]
 
-#: the folder of requests within the job's; the suffix of refused ones
-REQUESTS, REFUSED = "requests", ".refused"
 _WHAT = "the end of a step, where processes join"
 _LOOK_SECONDS = 0.5  # between checks for requests
 _FEWEST_STEPS = 2  # until it is known which exchange ends an iteration of the program
