@@ -14,6 +14,23 @@ typedef struct {
   int32_t batch_stats;
 } mx_batch_norm_params;
 
+/* batch normalisation, activation and a depthwise convolution with one filter per channel */
+typedef struct {
+  int64_t batch;
+  int64_t groups;
+  int64_t channels;
+  int64_t filters;
+  int64_t source[3];
+  int64_t target[3];
+  int64_t kernel[3];
+  int64_t stride[3];
+  int64_t dilate[3];
+  int64_t pad[3];
+  double eps;
+  double momentum;
+  int32_t fix_gamma;
+} mx_norm_depthwise_params;
+
 /* normalisation of rows; element i of the array has gamma index i / block % count */
 typedef struct {
   int64_t rows;

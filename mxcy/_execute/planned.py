@@ -14,7 +14,7 @@ from mxcy.gpu.library import DeviceLibrary
 from mxcy.graph.gradient import gradient
 from mxcy.graph.graph import Graph
 from mxcy.graph.optimize import optimize
-from mxcy.graph.passes import attention, norms
+from mxcy.graph.passes import attention, depthwise, norms
 from mxcy.graph.planning.plan import make_plan, own_outputs
 from mxcy.graph.planning.report import describe, list_memory, list_steps, summary
 from mxcy.graph.planning.segments import segments
@@ -71,7 +71,9 @@ def training_graph(graph, wrt, has_head_grad=None, trace=None, context=None):
     """
     graph = own_outputs(graph)
     if trace is None and env.get("MXNET_USE_FUSION"):
-        graph = norms.run(attention.run(graph, target(context), wrt))
+        machine = target(context)
+        graph = norms.run(attention.run(graph, machine, wrt))
+        graph = depthwise.run(graph, wrt, machine.has_kernel)
     number = {graph.nodes[i].name: i for i in graph.variables()}
     cap = env.get("MXNET_EXEC_INPLACE_GRAD_SUM_CAP")
     return gradient(graph, [number[name] for name in wrt], has_head_grad, cap, trace=trace)

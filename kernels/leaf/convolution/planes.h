@@ -36,21 +36,31 @@ struct Bordered {
 
   const T* row(int64_t r) const { return data + r * S * run; }
 
-  void fill(const T* image, int64_t height, int64_t width) {
-    for (int64_t y = 0; y < height && y + above < rows; ++y) {
+  // Copy f of an image's elements.
+  template <class F>
+  void fill(const T* image, int64_t height, int64_t width, const F& f) const {
+    constexpr int64_t kPiece = 512;  // columns at a time
+    alignas(64) T piece[S == 1 ? 1 : kPiece];
+    for (int64_t y = 0; y < height && y + above < rows; ++y, image += width) {
       T* to = data + (y + above) * S * run;
-      const T* from = image + y * width;
-      for (int64_t first = 0; first < S && first < width; ++first) {
-        const int64_t column = first + left;
-        T* dst = to + column % S * run + column / S;
-        const int64_t n = least(ceil_div(width - first, S), run - column / S);
-        if constexpr (S == 1) {
-          map_run(n, dst, [](auto x) { return x; }, from);
-        } else {
-          for (int64_t x = 0; x < n; ++x) dst[x] = from[first + x * S];
+      if constexpr (S == 1) {
+        map_run(least(width, run - left), to + left, f, image);
+        continue;
+      }
+      for (int64_t begin = 0; begin < width; begin += kPiece) {
+        const int64_t columns = least(width - begin, kPiece);
+        map_run(columns, piece, f, image + begin);
+        for (int64_t first = 0; first < S && first < columns; ++first) {
+          const int64_t column = begin + first + left;
+          T* dst = to + column % S * run + column / S;
+          const int64_t n = least(ceil_div(columns - first, S), run - column / S);
+          for (int64_t x = 0; x < n; ++x) dst[x] = piece[first + x * S];
         }
       }
     }
+  }
+  void fill(const T* image, int64_t height, int64_t width) const {
+    fill(image, height, width, [](auto x) { return x; });
   }
 };
 
@@ -59,7 +69,8 @@ struct PlaneJob {
   int64_t height, width, target_height, target_width, above, left;
   int taps, step;  // taps == 0: not supported
 
-  explicit PlaneJob(const mx_conv_params& p)
+  template <class P>
+  explicit PlaneJob(const P& p)
       : height(p.source[1]),
         width(p.source[2]),
         target_height(p.target[1]),

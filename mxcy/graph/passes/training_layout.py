@@ -61,16 +61,16 @@ def _may_pay(graph, target):
         return False
     if not target.block or not target.has_kernel(_NEEDED, _FLOAT):
         return False
+    if any(getattr(node.attrs, "num_group", 1) != 1 for node in graph.nodes):
+        return False
     gradients = [
-        (graph.spec(node.inputs[1]).size, graph.specs[number][0].size, node.attrs.num_group)
+        (graph.spec(node.inputs[1]).size, graph.specs[number][0].size)
         for number, node in enumerate(graph.nodes)
         if node.op is not None and node.op.name == "_conv_weight"
     ]
     if not gradients:
         return False
-    maps, weights, groups = zip(*gradients, strict=True)
-    if any(count != 1 for count in groups):
-        return False
+    maps, weights = zip(*gradients, strict=True)
     return sum(maps) * _WEIGHTS_PER_MAP >= sum(weights)
 
 

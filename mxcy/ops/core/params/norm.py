@@ -2,6 +2,7 @@
 
 from functools import partial
 
+from mxcy.ops.core.params.convolution import _CONV
 from mxcy.ops.core.struct_layout import Params
 
 _struct = partial(Params, "norm")
@@ -11,6 +12,11 @@ BATCH_NORM = _struct(
     "batch normalisation of (outer, channels, inner) arrays; momentum: for the gradient only",
     outer="i64", channels="i64", inner="i64", eps="f64", momentum="f64", fix_gamma="i32",
     batch_stats="i32",
+)
+NORM_DEPTHWISE = _struct(
+    "norm_depthwise",
+    "batch normalisation, activation and a depthwise convolution with one filter per channel",
+    **_CONV, eps="f64", momentum="f64", fix_gamma="i32",
 )
 ROW_NORM = _struct(
     "row_norm", "normalisation of rows; element i of the array has gamma index i / block % count",
