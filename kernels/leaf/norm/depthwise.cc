@@ -106,7 +106,7 @@ class Gradients {
       const int64_t plane = n * p.channels + c;
       const T* gradient = gradient_ + plane * target;
       copy_.fill(norm_.in + plane * p.inner, planes_.height, planes_.width,
-                [=](auto x) { return Act::value((x - m) * s + shift); });
+                 [=](auto x) { return Act::value((x - m) * s + shift); });
       spread_.fill(gradient, planes_.target_height, planes_.target_width);
       plane_weight<T, K, S>(planes_, copy_, gradient, sums);
       plane_backward<T, K, S>(planes_, spread_, weight_ + c * K * K, 0, norm_.out + plane * p.inner,
