@@ -51,7 +51,7 @@ enum {
   kStack = 2 << 20,
   kStuck = 60,
   kHands = 1000,
-  kCheck = 1000,   // microseconds between checks of a rank
+  kCheck = 1000,    // microseconds between checks of a rank
   kIdle = 1000000,  // consecutive checks that find every rank waiting
   kBatch = 100
 };
@@ -119,7 +119,8 @@ static void check_after(double wait) {
   setitimer(ITIMER_REAL, &times, NULL);
 }
 
-// What is known of the running rank; NULL: it has spun before in this phase, or runs are not logged.
+// What is known of the running rank; NULL: it has spun before in this phase, or runs are not
+// logged.
 static Spin* spin_of_rank(void) {
   const int known = g.logging && t_inside && t_took[t_rank] == 0 && g.times + t_ranks <= kTimes;
   return known ? &g.spins[g.times + t_rank] : NULL;
@@ -128,10 +129,11 @@ static Spin* spin_of_rank(void) {
 // --- regions ----------------------------------------------------------------------------------
 static void begin_rank(int32_t rank) {
   t_rank = rank;
-  const Spin* spin = spin_of_rank();
+  Spin* spin = spin_of_rank();
   if (spin && spin->spinning) {
-    const int open = spin->working < spin->spinning;
-    check_after(open ? (spin->working + spin->spinning) / 2 : spin->spinning);
+    // A run that took longer may have closed the interval above the best time: look below it.
+    if (spin->working > .95f * spin->spinning) spin->working = .8f * spin->spinning;
+    check_after((spin->working + spin->spinning) / 2);
   }
   if (g.sweep) {
     for (int64_t i = 0; i < g.sweep; i += 64) ++g.swept[i];

@@ -85,7 +85,7 @@ def test_a_simulated_team_computes_the_same(library):
         regions = [region for operator in found.operators for region in operator.regions]
         assert all(len(region) == team for region in regions)
         assert bool(regions) == (team > 1)
-        assert found.time > 0 and found.between > 0
+        assert found.time > 0 and found.between >= 0
         # Convolutions choose their algorithm by timing.
         np.testing.assert_allclose(result["outputs"], teams[1]["outputs"], rtol=1e-4, atol=1e-5)
     nodes = {tuple(op[3] for op in result["operators"]) for result in teams.values()}
