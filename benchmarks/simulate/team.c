@@ -4,7 +4,7 @@
 //
 // A rank that spins until another rank writes, as in oneDNN's generated barriers, is detected by a
 // timer: if there is a pause instruction near the interrupted one, another rank runs first. When a
-// program is run again, the timer halves the interval in which the rank has begun to spin.
+// program is run again, the timer looks whether the rank has begun to spin earlier than known.
 //
 // The clock hides the time of ranks that would have run concurrently: a region takes as long as its
 // slowest rank plus the barrier. The library's own measurements (one thread or all, which
@@ -38,12 +38,6 @@ typedef struct {
   int32_t ranks, unused;
 } Region;
 
-// When a rank began to spin: after `working`, before `spinning` nanoseconds of its own time; 0: not
-// known.
-typedef struct {
-  float working, spinning;
-} Spin;
-
 enum {
   kRegions = 1 << 16,
   kTimes = 1 << 22,
@@ -56,6 +50,8 @@ enum {
   kBatch = 100
 };
 
+static const double kGolden = .6180339887498949;  // its multiples, modulo 1, are evenly spread
+
 static struct {
   int32_t team;
   double fixed, each;  // nanoseconds of a barrier: constant, and per thread
@@ -66,7 +62,8 @@ static struct {
   int64_t regions, times;
   Region* log;
   float* took;
-  Spin* spins;                  // of all runs; indices as in `took`
+  float* spins;                 // the earliest time of all runs at which each rank spun; 0: none
+  double part;                  // of the time at which a rank spun, for the next check
   volatile int64_t rank_began;  // CPU time, for the watchdog; 0: no rank is running
   int64_t idle;                 // consecutive checks that found a rank waiting
 } g;
@@ -119,9 +116,8 @@ static void check_after(double wait) {
   setitimer(ITIMER_REAL, &times, NULL);
 }
 
-// What is known of the running rank; NULL: it has spun before in this phase, or runs are not
-// logged.
-static Spin* spin_of_rank(void) {
+// When the running rank was seen to spin; NULL: it did so in this phase, or runs are not logged.
+static float* spin_of_rank(void) {
   const int known = g.logging && t_inside && t_took[t_rank] == 0 && g.times + t_ranks <= kTimes;
   return known ? &g.spins[g.times + t_rank] : NULL;
 }
@@ -129,11 +125,11 @@ static Spin* spin_of_rank(void) {
 // --- regions ----------------------------------------------------------------------------------
 static void begin_rank(int32_t rank) {
   t_rank = rank;
-  Spin* spin = spin_of_rank();
-  if (spin && spin->spinning) {
-    // A run that took longer may have closed the interval above the best time: look below it.
-    if (spin->working > .95f * spin->spinning) spin->working = .8f * spin->spinning;
-    check_after((spin->working + spin->spinning) / 2);
+  const float* spin = spin_of_rank();
+  if (spin && *spin) {
+    g.part += kGolden;
+    if (g.part >= 1) g.part -= 1;
+    check_after(*spin * (1 - g.part * g.part / 2));
   }
   if (g.sweep) {
     for (int64_t i = 0; i < g.sweep; i += 64) ++g.swept[i];
@@ -288,15 +284,14 @@ static void check_rank(int number, siginfo_t* info, void* given) {
   (void)number, (void)info;
   const ucontext_t* context = given;
   if (!t_simulates || !g.rank_began || t_ranks <= 1) return;
-  Spin* spin = spin_of_rank();
+  float* spin = spin_of_rank();
   const float took = (float)(now() - t_rank_began);
   if (!pauses((const unsigned char*)context->uc_mcontext.gregs[REG_RIP])) {
     g.idle = 0;
-    if (spin && took > spin->working) spin->working = took;
-    if (spin && spin->spinning > took) check_after(spin->spinning - took);
+    if (spin && *spin) check_after(*spin > took ? *spin - took : *spin / 10);
     return;
   }
-  if (spin && (!spin->spinning || took < spin->spinning)) spin->spinning = took;
+  if (spin && (!*spin || took < *spin)) *spin = took;
   if (++g.idle > kIdle) {
     static const char text[] = "ranks wait for each other in a way that cannot be simulated\n";
     (void)!write(2, text, sizeof text - 1);

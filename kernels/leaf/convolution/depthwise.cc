@@ -136,12 +136,7 @@ int weight_planes(const mx_call* call, const Job<T>& job, const PlaneJob& planes
           plane_weight<T, K, S>(
               planes, copy, data<T>(call->in[1]) + (n * job.filters + filter) * job.target, sums);
         }
-        T* out = data<T>(call->out[0]) + filter * K * K;
-        for (int t = 0; t < K * K; ++t) {
-          T sum = job.add ? out[t] : 0;
-          for (int lane = 0; lane < kLanes<T>; ++lane) sum += sums[t][lane];
-          out[t] = sum;
-        }
+        store_weight_sums<T, K>(sums, data<T>(call->out[0]) + filter * K * K, job.add);
       }
     });
   });

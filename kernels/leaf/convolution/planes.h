@@ -210,6 +210,16 @@ void plane_weight(const PlaneJob& job, const Bordered<T, S>& data, const T* grad
   }
 }
 
+// Store, or add, the sums of the lanes that plane_weight left for each tap.
+template <class T, int K>
+void store_weight_sums(const Vec<T>* sums, T* out, bool add) {
+  for (int t = 0; t < K * K; ++t) {
+    T sum = add ? out[t] : 0;
+    for (int lane = 0; lane < kLanes<T>; ++lane) sum += sums[t][lane];
+    out[t] = sum;
+  }
+}
+
 // Call body(taps, step) with both as compile-time constants.
 template <class Body>
 void with_plane_sizes(const PlaneJob& job, const Body& body) {

@@ -112,11 +112,7 @@ class Gradients {
       plane_backward<T, K, S>(planes_, spread_, weight_ + c * K * K, 0, norm_.out + plane * p.inner,
                               false, line_);
     }
-    for (int t = 0; by_weight_ && t < K * K; ++t) {
-      T sum = 0;
-      for (int lane = 0; lane < kLanes<T>; ++lane) sum += sums[t][lane];
-      by_weight_[c * K * K + t] = sum;
-    }
+    if (by_weight_) store_weight_sums<T, K>(sums, by_weight_ + c * K * K, false);
     double sum, product;
     norm_.sum_runs(c, &sum, &product);
     norm_.finish(c, sum, product);
