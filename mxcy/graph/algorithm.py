@@ -46,6 +46,7 @@ _INT8 = {
         "int8_conv_tiles": (0,),
         "int8_conv_direct": (0,),
         "int8_conv_depthwise": (0,),
+        "int8_conv_winograd": (0,),
     },
     "_int8_dense": {"int8_dense_onednn": (0,), "int8_dense_tiles": (0,), "int8_dense_direct": (0,)},
 }
@@ -129,8 +130,7 @@ def choose_conv(target, attrs, ins, tune=None, last=False):
     if ins[0].dtype == _BFLOAT:
         narrow = _NARROW_LAST if last else _NARROW_CONV
         names = narrow if names is _CONV else {}
-    if not target.settings["MXNET_CUDNN_ALLOW_WINOGRAD"]:
-        names = {name: tiles for name, tiles in names.items() if "winograd" not in name}
+    names = _allowed(target, names)
     return _choose(target, find("_sg_onednn_conv"), attrs, ins, names, tune != "off")
 
 
@@ -149,7 +149,14 @@ def choose_dense(target, attrs, ins):
 
 def choose_int8(target, op, attrs, ins):
     """Select the kernel of an int8 layer with record `op`, or None."""
-    return _choose(target, op, attrs, ins, _INT8[op.name])
+    return _choose(target, op, attrs, ins, _allowed(target, _INT8[op.name]))
+
+
+def _allowed(target, names):
+    """The kernels without those of Winograd's form if the settings forbid it."""
+    if target.settings["MXNET_CUDNN_ALLOW_WINOGRAD"]:
+        return names
+    return {name: tiles for name, tiles in names.items() if "winograd" not in name}
 
 
 def _choose(target, op, attrs, ins, names, tries=True):

@@ -124,6 +124,37 @@ def test_depthwise_convolutions(source, channels, extent, window):
     _image(rng, algo, source, shape, channels, channels, kernel=(3, 3), **window)
 
 
+@pytest.mark.parametrize("source", ["int8", "uint8"])
+@pytest.mark.parametrize(
+    "shape, filters, pad",
+    [
+        ((2, 9, 7, 32), 70, (1, 1)),
+        ((1, 4, 4, 64), 16, (1, 1)),
+        ((1, 30, 33, 64), 40, (0, 2)),
+        ((3, 13, 29, 96), 128, (1, 0)),
+        ((1, 3, 3, 32), 5, (0, 0)),
+        ((1, 6, 6, 1024), 33, (1, 1)),
+    ],
+)
+def test_winograd_convolutions(source, shape, filters, pad):
+    rng, algo = np.random.default_rng(filters), "int8_conv_winograd"
+    _image(rng, algo, source, shape, filters, kernel=(3, 3), pad=pad)
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_winograd_sums_of_extreme_values_are_exact(sign):
+    rng, extent = np.random.default_rng(3), (8, 8)
+    checks = np.indices(extent).sum(0) % 2
+    data = np.broadcast_to(255 * checks[None, :, :, None], (1, *extent, 1024))
+    data = mx.nd.array(data, dtype="uint8")
+    patterns = np.ones((3, 3)), 1 - 2 * (np.indices((3, 3)).sum(0) % 2)
+    weight = np.concatenate([np.tile(127 * sign * one, (9, 1024, 1, 1)) for one in patterns])
+    attrs = {"kernel": (3, 3), "pad": (1, 1), "num_filter": 18}
+    form = {"batch": 1, "source": extent}
+    weight = mx.nd.array(weight, dtype="int8")
+    _layer(rng, "_int8_conv", "int8_conv_winograd", data, weight, attrs, form)
+
+
 @pytest.mark.parametrize("source, zero", [("int8", -128), ("int8", 37), ("uint8", 255)])
 def test_zero_points_other_than_0(source, zero):
     """Padding has the zero point's value, and sums compensate it."""
@@ -133,6 +164,8 @@ def test_zero_points_other_than_0(source, zero):
     form = {"batch": 2, "source": (9, 7)}
     for algo in CONVOLUTIONS:
         _layer(rng, "_int8_conv", algo, data, weight, attrs, form)
+    data, weight = _drawn(rng, (2, 9, 7, 32), source), _drawn(rng, (20, 32, 3, 3), "int8")
+    _layer(rng, "_int8_conv", "int8_conv_winograd", data, weight, attrs, form)
     data, weight = _drawn(rng, (2, 9, 7, 40), source), _drawn(rng, (40, 1, 3, 3), "int8")
     attrs |= {"num_filter": 40, "num_group": 40}
     _layer(rng, "_int8_conv", "int8_conv_depthwise", data, weight, attrs, form)

@@ -1,0 +1,372 @@
+// "int8_conv_winograd": 3 x 3 convolutions of channels-last int8 or uint8 data by Winograd's
+// F(4 x 4, 3 x 3) in integers of 16 bits, which needs half the instructions of products of bytes;
+// "int8_conv_winograd_pack" transforms the weights.
+#include "leaf/quantization/winograd_points.h"
+
+#if MX_ISA_LEVEL == 4
+
+MX_LEAF_BEGIN
+namespace {
+
+typedef mx_int8_conv_params P;
+
+constexpr int kRows = 6;            // tiles whose products are summed at a time
+constexpr int64_t kMostTiles = 24;  // transformed at a time
+constexpr int64_t kRunTiles = 4;    // tiles of a row whose results are converted at a time
+constexpr int64_t kPanel = kMaxVectors * kFilterLanes;
+constexpr int64_t kNumbers = kSide * kSide * kRunTiles * 2 * kFilterLanes;  // before conversion
+
+// Partition of the work: tiles of all images into blocks, and if these are few, panels of filters
+// among the threads.
+struct TileGrid {
+  int64_t high, wide, total, size;  // tiles of an image and of the batch, tiles of a block
+  bool by_panels;
+
+  TileGrid(const ByteLayer& l, int threads)
+      : high(ceil_div(l.out_height, kSide)),
+        wide(ceil_div(l.out_width, kSide)),
+        total(l.images * high * wide),
+        size(kMostTiles) {
+    by_panels = threads > 1 && l.panels() % threads == 0 && total < l.filters;
+    const int64_t blocks = ceil_div(total, size);
+    const int64_t even = by_panels ? blocks : round_up(blocks, threads);
+    if (total > 0 && blocks < 8 * threads) size = ceil_div(total, even);
+  }
+  int64_t blocks() const { return ceil_div(total, size); }
+  // Elements from one point to the next; not a multiple of a page.
+  int64_t data_step(const ByteLayer& l) const { return size * l.channels + kBroad; }
+  int64_t sums_step() const { return size * kPanel + kFilterLanes; }
+  int64_t workspace(const ByteLayer& l) const {
+    return kPoints * (data_step(l) * 2 + sums_step() * 4) + kNumbers * kMaxVectors / 2 * 4;
+  }
+};
+
+// Sums of products of M tiles, `step` apart, and N registers of filters, over pairs of channels.
+template <int M, int N>
+void multiply(const int16_t* data, int64_t step, int64_t channels, const int16_t* weights,
+              int32_t* sums) {
+  __m512i own[M][N] = {};
+  for (int64_t c = 0; c < channels; c += 2, weights += N * kBroad) {
+    __m512i w[N];
+#pragma GCC unroll 4
+    for (int n = 0; n < N; ++n) w[n] = _mm512_loadu_si512(weights + n * kBroad);
+#pragma GCC unroll 6
+    for (int m = 0; m < M; ++m) {
+      int32_t two;
+      memcpy(&two, data + m * step + c, 4);
+      const __m512i d = _mm512_set1_epi32(two);
+#pragma GCC unroll 4
+      for (int n = 0; n < N; ++n) add_pairs(own[m][n], d, w[n]);
+    }
+  }
+#pragma GCC unroll 6
+  for (int m = 0; m < M; ++m) {
+#pragma GCC unroll 4
+    for (int n = 0; n < N; ++n) _mm512_store_si512(sums + m * kPanel + n * kFilterLanes, own[m][n]);
+  }
+}
+
+typedef void (*Multiply)(const int16_t*, int64_t, int64_t, const int16_t*, int32_t*);
+template <int N>
+constexpr Multiply multiply_rows(int64_t rows) {
+  constexpr Multiply all[kRows] = {multiply<1, N>, multiply<2, N>, multiply<3, N>,
+                                   multiply<4, N>, multiply<5, N>, multiply<6, N>};
+  return all[rows - 1];
+}
+Multiply multiply_of(int64_t rows, int64_t vectors) {
+  if (vectors == 1) return multiply_rows<1>(rows);
+  if (vectors == 2) return multiply_rows<2>(rows);
+  return vectors == 3 ? multiply_rows<3>(rows) : multiply_rows<4>(rows);
+}
+
+class Work {
+ public:
+  Work(const mx_call* call, const P& p, int threads)
+      : layer_(p),
+        grid_(layer_, threads),
+        sink_(sink_of(call, p, layer_.filters)),
+        in_(data<uint8_t>(call->in[0])),
+        zero_((int16_t)p.zero),
+        weights_((const int16_t*)(data<char>(call->in[1]) + kRegister)) {
+    memcpy(&depth_, call->in[1].data, sizeof depth_);
+    if (depth_ == 0) depth_ = layer_.channels;  // trials have weights of zeros
+  }
+
+  void run(int threads, uint8_t* space) const {
+    const int64_t number = grid_.by_panels ? layer_.panels() : grid_.blocks();
+    const int64_t each = ceil_div(number, threads), own = grid_.workspace(layer_);
+    parallel_for(threads, number, each, [&](int64_t begin, int64_t end) {
+      uint8_t* room = space + begin / each * own;
+      if (grid_.by_panels)
+        for (int64_t i = 0; i < grid_.blocks(); ++i) block(i, begin, end, room);
+      else
+        for (int64_t i = begin; i < end; ++i) block(i, 0, layer_.panels(), room);
+    });
+  }
+
+ private:
+  struct Place {
+    int64_t image, y, x;
+  };
+  Place place(int64_t tile) const {
+    return {tile / grid_.wide / grid_.high, tile / grid_.wide % grid_.high, tile % grid_.wide};
+  }
+
+  // Compute block `index` for the panels [begin, end).
+  void block(int64_t index, int64_t begin, int64_t end, uint8_t* room) const {
+    const int64_t first = index * grid_.size, count = least(grid_.size, grid_.total - first);
+    int16_t* points = (int16_t*)room;
+    int32_t* sums = (int32_t*)(points + kPoints * grid_.data_step(layer_));
+    int32_t* numbers = sums + kPoints * grid_.sums_step();
+    for (int64_t t = 0; t < count; ++t)
+      layer_.is_signed ? transform<true>(place(first + t), points + t * layer_.channels)
+                       : transform<false>(place(first + t), points + t * layer_.channels);
+    for (int64_t panel = begin; panel < end; ++panel) {
+      // Results of parts of the channels are added for a few tiles at a time.
+      for (int64_t t = 0, span; t < count; t += span) {
+        span = depth_ < layer_.channels ? run_at(first + t, count - t) : count;
+        tiles(panel, first + t, span, points + t * layer_.channels, sums, numbers);
+      }
+    }
+  }
+
+  // The number of neighbouring tiles of a row, at most `count`, whose results are converted
+  // together.
+  int64_t run_at(int64_t tile, int64_t count) const {
+    return least(least(kRunTiles, count), grid_.wide - place(tile).x);
+  }
+
+  // Compute a panel of filters for `count` tiles from `first` on.
+  void tiles(int64_t panel, int64_t first, int64_t count, const int16_t* points, int32_t* sums,
+             int32_t* numbers) const {
+    const int64_t vectors = layer_.before(panel + 1) - layer_.before(panel);
+    for (int64_t c = 0; c < layer_.channels; c += depth_) {
+      products(panel, count, c, points, sums);
+      for (int64_t t = 0, run; t < count; t += run) {
+        run = run_at(first + t, count - t);
+        for (int64_t n = 0; n < vectors; n += 2) {
+          const int64_t width = least(2, vectors - n);
+          int32_t* own = numbers + n / 2 * kNumbers;
+          turn_back(run, width, sums + t * kPanel + n * kFilterLanes, own, c > 0);
+          if (c + depth_ >= layer_.channels)
+            finish(place(first + t), run, width, own, (layer_.before(panel) + n) * kFilterLanes);
+        }
+      }
+    }
+  }
+
+  // Bytes of kBroad channels as integers of 16 bits; 0 outside the image.
+  template <bool is_signed>
+  __m512i pixel(const uint8_t* image, int64_t y, int64_t x, int64_t channel) const {
+    const ByteLayer& l = layer_;
+    if (y < 0 || y >= l.height || x < 0 || x >= l.width) return _mm512_setzero_si512();
+    const __m256i bytes =
+        _mm256_loadu_si256((const __m256i*)(image + (y * l.width + x) * l.channels + channel));
+    const __m512i wide = is_signed ? _mm512_cvtepi8_epi16(bytes) : _mm512_cvtepu8_epi16(bytes);
+    return _mm512_sub_epi16(wide, _mm512_set1_epi16(zero_));
+  }
+
+  template <bool is_signed>
+  void transform(const Place& at, int16_t* to) const {
+    const ByteLayer& l = layer_;
+    const uint8_t* image = in_ + at.image * l.height * l.width * l.channels;
+    const int64_t top = at.y * kSide - l.pad_y, left = at.x * kSide - l.pad_x;
+    const int64_t step = grid_.data_step(l);
+    for (int64_t channel = 0; channel < l.channels; channel += kBroad) {
+      __m512i rows[kReach][kReach];
+      for (int x = 0; x < kReach; ++x) {
+        __m512i column[kReach], turned[kReach];
+#pragma GCC unroll 6
+        for (int y = 0; y < kReach; ++y)
+          column[y] = pixel<is_signed>(image, top + y, left + x, channel);
+        data_points(column, turned);
+#pragma GCC unroll 6
+        for (int y = 0; y < kReach; ++y) rows[y][x] = turned[y];
+      }
+      for (int y = 0; y < kReach; ++y) {
+        __m512i turned[kReach];
+        data_points(rows[y], turned);
+#pragma GCC unroll 6
+        for (int x = 0; x < kReach; ++x)
+          _mm512_storeu_si512(to + (y * kReach + x) * step + channel, turned[x]);
+      }
+    }
+  }
+
+  // The sums of a panel over at most depth_ channels from `channel` on.
+  void products(int64_t panel, int64_t count, int64_t channel, const int16_t* points,
+                int32_t* sums) const {
+    const int64_t channels = layer_.channels, depth = least(depth_, channels - channel);
+    const int64_t vectors = layer_.before(panel + 1) - layer_.before(panel);
+    const int64_t lanes = vectors * kFilterLanes, number = ceil_div(count, kRows);
+    const int16_t* weights = weights_ + layer_.before(panel) * kFilterLanes * channels * kPoints;
+    for (int point = 0; point < kPoints; ++point) {
+      const int16_t* own = weights + (point * channels + channel) * lanes;
+      const int16_t* data = points + point * grid_.data_step(layer_) + channel;
+      int32_t* to = sums + point * grid_.sums_step();
+      for (int64_t i = 0; i < number; ++i) {
+        const int64_t rows = count / number + (i < count % number);
+        multiply_of(rows, vectors)(data, channels, depth, own, to);
+        data += rows * channels, to += rows * kPanel;
+      }
+    }
+  }
+
+  // Transform the sums of `run` neighbouring tiles and `vectors` <= 2 registers of filters to
+  // results before conversion, row by row.
+  void turn_back(int64_t run, int64_t vectors, const int32_t* sums, int32_t* numbers,
+                 bool adds) const {
+    const int64_t pixel = vectors * kFilterLanes;
+    for (int64_t t = 0; t < run; ++t)
+      for (int64_t n = 0; n < vectors; ++n)
+        turn_back(sums + t * kPanel + n * kFilterLanes,
+                  numbers + t * kSide * pixel + n * kFilterLanes, run * kSide * pixel, pixel, adds);
+  }
+
+  void turn_back(const int32_t* sums, int32_t* to, int64_t line, int64_t pixel, bool adds) const {
+    const int64_t step = grid_.sums_step();
+    __m512i rows[kSide][kReach];
+#pragma GCC unroll 6
+    for (int x = 0; x < kReach; ++x) {
+      __m512i column[kReach], turned[kSide];
+#pragma GCC unroll 6
+      for (int y = 0; y < kReach; ++y)
+        column[y] = _mm512_load_si512(sums + (y * kReach + x) * step);
+      result_points(column, turned);
+#pragma GCC unroll 4
+      for (int y = 0; y < kSide; ++y) rows[y][x] = turned[y];
+    }
+#pragma GCC unroll 4
+    for (int y = 0; y < kSide; ++y) {
+      __m512i turned[kSide];
+      result_points(rows[y], turned);
+#pragma GCC unroll 4
+      for (int x = 0; x < kSide; ++x) {
+        int32_t* at = to + y * line + x * pixel;
+        const __m512i result = unscaled(turned[x]);
+        _mm512_store_si512(at, adds ? _mm512_add_epi32(result, _mm512_load_si512(at)) : result);
+      }
+    }
+  }
+
+  // Convert the results of `run` neighbouring tiles and `vectors` <= 2 registers of filters.
+  void finish(const Place& at, int64_t run, int64_t vectors, const int32_t* numbers,
+              int64_t filter) const {
+    const int64_t pixel = vectors * kFilterLanes, left = at.x * kSide, top = at.y * kSide;
+    const int64_t pixels = least(run * kSide, layer_.out_width - left);
+    for (int64_t y = 0; y < least(kSide, layer_.out_height - top); ++y) {
+      const int64_t row = at.image * layer_.out_height + top + y;
+      finish_rows(numbers + y * run * kSide * pixel, pixel, pixels, (int)vectors, sink_,
+                  row * layer_.out_width + left, filter);
+    }
+  }
+
+  ByteLayer layer_;
+  TileGrid grid_;
+  ByteSink sink_;
+  const uint8_t* in_;
+  int16_t zero_;
+  const int16_t* weights_;
+  int64_t depth_;  // channels whose results are exact
+};
+
+const char* refusal_here(const P& p) {
+  if (const char* reason = refusal(p)) return reason;
+  if (p.kernel[1] != 3 || p.kernel[2] != 3) return "only filters of 3 x 3 are supported";
+  if (p.stride[1] * p.stride[2] * p.dilate[1] * p.dilate[2] != 1)
+    return "strides and dilation are not supported";
+  if (p.channels % kBroad) return "the number of channels must be a multiple of 32";
+  return nullptr;
+}
+
+// Whether the results of a filter over `channels` channels are exact for any data from `low` to
+// `low` + 255.
+bool exact(const int8_t* filter, int64_t channels, int64_t low) {
+  int64_t positive = 0, negative = 0;
+  for (int64_t i = 0; i < channels * 9; ++i) (filter[i] > 0 ? positive : negative) += filter[i];
+  const int64_t high = low + 255;
+  const int64_t most = positive * high + negative * low;
+  const int64_t least = positive * low + negative * high;
+  return most <= kLargestResult && -least <= kLargestResult;
+}
+
+// Number of channels, a multiple of kBroad, over which the results of all filters are exact.
+int64_t exact_depth(const P& p, const int8_t* plain) {
+  const int64_t low = (p.source_type == MX_I8 ? -128 : 0) - p.zero;
+  int64_t depth = p.channels;
+  for (int64_t f = 0; f < p.filters; ++f)
+    for (int64_t c = 0; c < p.channels; c += depth)
+      while (!exact(plain + (f * p.channels + c) * 9, least(depth, p.channels - c), low))
+        depth = round_up(depth / 2, kBroad), c = 0;
+  return depth;
+}
+
+void pack_panel(const ByteLayer& l, const int8_t* plain, int64_t panel, int16_t* to) {
+  const int64_t first = l.before(panel) * kFilterLanes;
+  const int64_t lanes = l.before(panel + 1) * kFilterLanes - first;
+  to += first * l.channels * kPoints;
+  for (int64_t f = 0; f < lanes; ++f) {
+    for (int64_t c = 0; c < l.channels; ++c) {
+      int16_t points[kPoints] = {};
+      if (first + f < l.filters) weight_points(plain + ((first + f) * l.channels + c) * 9, points);
+      for (int i = 0; i < kPoints; ++i)
+        to[i * l.channels * lanes + (c / 2 * lanes + f) * 2 + c % 2] = points[i];
+    }
+  }
+}
+
+int64_t workspace(const P& p, int threads) {
+  const ByteLayer layer(p);
+  return threads * TileGrid(layer, threads).workspace(layer);
+}
+
+int64_t query(const mx_call* call, int32_t what) {
+  const P& p = *(const P*)call->params;
+  if (const char* reason = refusal_here(p)) return refused("int8_conv_winograd", reason, what);
+  const ByteLayer l(p);
+  if (what == MX_QUERY_PACKED)
+    return kRegister + l.vectors() * kFilterLanes * l.channels * kPoints * 2;
+  if (what != MX_QUERY_WORKSPACE) return 1;  // accepted; there is a single layout of weights
+  return workspace_of_any_team([&](int threads) { return workspace(p, threads); });
+}
+
+int run(const mx_call* call) {
+  const P& p = *(const P*)call->params;
+  if (const char* reason = refusal_here(p)) return mx_fail("int8_conv_winograd: %s", reason);
+  const int64_t room = (int64_t)call->workspace_size;
+  const int threads = room < workspace(p, call->threads) ? 1 : call->threads;
+  if (room < workspace(p, threads))
+    return mx_fail("int8_conv_winograd: the workspace is too small");
+  if (!ByteLayer(p).empty()) Work(call, p, threads).run(threads, (uint8_t*)call->workspace);
+  return 0;
+}
+
+int pack(const mx_call* call) {
+  const P& p = *(const P*)call->params;
+  if (const char* reason = refusal_here(p)) return mx_fail("int8_conv_winograd: %s", reason);
+  const ByteLayer l(p);
+  const int8_t* plain = data<int8_t>(call->in[0]);
+  const int64_t depth = exact_depth(p, plain);
+  char* blob = data<char>(call->out[0]);
+  memset(blob, 0, kRegister);
+  memcpy(blob, &depth, sizeof depth);
+  parallel_for(call->threads, l.panels(), 1, [&](int64_t begin, int64_t end) {
+    for (int64_t panel = begin; panel < end; ++panel)
+      pack_panel(l, plain, panel, (int16_t*)(blob + kRegister));
+  });
+  return 0;
+}
+
+}  // namespace
+
+void register_winograd_bytes() {
+  if (!has_vnni()) return;
+  add_with_query("int8_conv_winograd", run, MX_BIT(I8) | MX_BIT(U8), query);
+  add_with_query("int8_conv_winograd_pack", pack, MX_BIT(I8), query);
+}
+MX_LEAF_END
+#else
+MX_LEAF_BEGIN
+void register_winograd_bytes() {}  // requires VNNI
+MX_LEAF_END
+#endif
