@@ -1,9 +1,11 @@
 // Pooling of 8-bit data: "quantized_pool" (data, minimum, maximum -> the same), maxima and averages
-// rounded half to even, over (outer, spatial..., inner) arrays.
+// rounded half to even, over (outer, spatial..., inner) arrays. For each row of results, the rows
+// under its windows are first reduced to one, then the columns of each window.
+#include "core/integers.h"
 #include "leaf/leaf.h"
-#include "leaf/quantization/bytes.h"
-#include "leaf/quantization/steps.h"
-#include "leaf/simd/vec.h"
+#if MX_ISA_LEVEL == 4
+#include "intrinsics.h"
+#endif
 #include "params/pooling.gen.h"
 
 MX_LEAF_BEGIN
@@ -11,172 +13,233 @@ namespace {
 
 typedef mx_pool_params P;
 
-struct Window {
-  int64_t begin[3], end[3], whole, inside;
+constexpr int64_t kRoom = 16 << 10;  // elements of a reduced row, which stays in the cache
+constexpr int64_t kMaxNarrow = 128;  // elements whose sum fits in 16 bits
+constexpr int kLines = 3;            // reduced in one pass
 
-  Window(const P& p, const int64_t* place) : whole(1), inside(1) {
-    for (int i = 0; i < 3; ++i) {
-      const int64_t first = place[i] * p.stride[i] - p.pad[i];
-      const int64_t last = least(first + p.kernel[i], p.source[i] + p.pad[i]);
-      whole *= last > first ? last - first : 0;
-      begin[i] = first > 0 ? first : 0;
-      end[i] = least(last, p.source[i]);
-      if (end[i] < begin[i]) end[i] = begin[i];
-      inside *= end[i] - begin[i];
-    }
+inline int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+
+// The extent of a window in one dimension: positions inside the array, and their number with
+// padding.
+struct Span {
+  int64_t begin, end, whole;
+
+  Span(const P& p, int dimension, int64_t place) {
+    const int64_t first = place * p.stride[dimension] - p.pad[dimension];
+    const int64_t size = p.source[dimension];
+    const int64_t last = least(first + p.kernel[dimension], size + p.pad[dimension]);
+    whole = last > first ? last - first : 0;
+    begin = first > 0 ? first : 0;
+    end = least(last, size) > begin ? least(last, size) : begin;
+  }
+  int64_t inside() const { return end - begin; }
+};
+
+template <class D>
+constexpr uint8_t kUp = (D)-1 < 0 ? 128 : 0;  // makes numbers unsigned when added
+
+// How elements are reduced, in numbers of a type that may be wider.
+template <class D>
+struct Maxima {
+  typedef D Wide;
+  static D of(D x) { return x; }
+  static D join(D a, D b) { return a > b ? a : b; }
+};
+template <class D, class W>
+struct Sums {
+  typedef W Wide;
+  static W of(D x) { return (W)(uint8_t)((uint8_t)x ^ kUp<D>); }
+  static W of(W x) { return x; }
+  static W join(W a, W b) { return (W)(a + b); }
+};
+
+template <class R, bool joins, int N, class S>
+void reduce_lines(const S* const* lines, int64_t n, typename R::Wide* __restrict to) {
+  const S *a = lines[0], *b = lines[N > 1], *c = lines[N - 1];
+#pragma GCC ivdep
+  for (int64_t i = 0; i < n; ++i) {
+    typename R::Wide x = R::of(a[i]);
+    if (N > 1) x = R::join(x, R::of(b[i]));
+    if (N > 2) x = R::join(x, R::of(c[i]));
+    to[i] = joins ? R::join(to[i], x) : x;
+  }
+}
+
+// Reduces lines of n elements to one.
+template <class R, class S>
+class Reducer {
+ public:
+  Reducer(int64_t n, typename R::Wide* to) : n_(n), to_(to) {}
+  void add(const S* line) {
+    lines_[held_++] = line;
+    if (held_ == kLines) finish();
+  }
+  void finish() {
+    if (held_ == 1) joins_ ? run<true, 1>() : run<false, 1>();
+    if (held_ == 2) joins_ ? run<true, 2>() : run<false, 2>();
+    if (held_ == 3) joins_ ? run<true, 3>() : run<false, 3>();
+    joins_ = true, held_ = 0;
   }
 
  private:
-  static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+  template <bool joins, int N>
+  void run() {
+    reduce_lines<R, joins, N>(lines_, n_, to_);
+  }
+
+  int64_t n_;
+  typename R::Wide* to_;
+  const S* lines_[kLines];
+  int held_ = 0;
+  bool joins_ = false;
 };
 
-// Call body(pointer to the data of a position) for each position of a window.
-template <class D, class Body>
-void each_place(const P& p, const Window& w, const D* plane, const Body& body) {
-  for (int64_t i = w.begin[0]; i < w.end[0]; ++i)
-    for (int64_t j = w.begin[1]; j < w.end[1]; ++j)
-      for (int64_t k = w.begin[2]; k < w.end[2]; ++k)
-        body(plane + ((i * p.source[1] + j) * p.source[2] + k) * p.inner);
-}
+// Division of sums by `divisor` <= kMaxNarrow, rounded half to even, by an exact multiplication.
+struct Division {
+  int shift = 0;
+  uint16_t inverse, half, by, even;
 
-template <class D>
-void maximum(const P& p, const Window& w, const D* plane, D* dst) {
-  typedef Vec<D> V;
-  const D lowest = (D)-1 < 0 ? (D)-128 : (D)0;
-  int64_t done = 0;
-  for (; done + kLanes<D> <= p.inner; done += kLanes<D>) {
-    V top = splat<V>(lowest);
-    each_place(p, w, plane + done, [&](const D* src) {
-      const V x = load(src);
-      top = x > top ? x : top;
-    });
-    store(dst + done, top);
+  Division(int64_t divisor, int64_t up)
+      : half((uint16_t)(divisor / 2 + up)), by((uint16_t)divisor), even(divisor % 2 ? 0 : 1) {
+    while (((int64_t)1 << shift) < divisor) ++shift;
+    inverse = (uint16_t)ceil_div((int64_t)1 << (15 + shift), divisor);
   }
-  const int64_t n = p.inner - done;
-  for (int64_t c = 0; c < n; ++c) dst[done + c] = lowest;
-  each_place(p, w, plane + done, [=](const D* source) {
-    const D* __restrict src = source;
-    D* __restrict to = dst + done;
-    for (int64_t c = 0; c < n; ++c) to[c] = src[c] > to[c] ? src[c] : to[c];
-  });
-}
-
-// The sums of `n` <= kStripe neighbouring channels over a window, in integers of type W.
-constexpr int64_t kStripe = kVecBytes / 2;
-
-template <class W, class D>
-void add_up(const P& p, const Window& w, const D* plane, int64_t n, W* sums) {
-  typedef W V __attribute__((vector_size(kStripe * sizeof(W))));
-  typedef D Narrow __attribute__((vector_size(kStripe)));
-  if (n == kStripe) {
-    V total = {0};
-    each_place(p, w, plane, [&](const D* src) {
-      Narrow numbers;
-      memcpy(&numbers, src, sizeof numbers);
-      total += __builtin_convertvector(numbers, V);
-    });
-    memcpy(sums, &total, sizeof total);
-    return;
+  uint16_t operator()(uint16_t sum) const {
+    const uint32_t number = (uint16_t)(sum + half);
+    const uint32_t quotient = 2 * number * inverse >> 16 >> shift;
+    return (uint16_t)(quotient - (number == quotient * by ? quotient & even : 0));
   }
-  memset(sums, 0, kStripe * sizeof(W));
-  each_place(p, w, plane, [&](const D* src) {
-    for (int64_t c = 0; c < n; ++c) sums[c] += src[c];
-  });
-}
-
-// Sums of at most kMostNarrow elements fit in 16 bits. Their quotients differ from a half by enough
-// for float precision, or are exactly one.
-constexpr int64_t kMaxNarrow = 128;
-
 #if MX_ISA_LEVEL == 4
-inline __m512i wide(const int8_t* p) {
-  return _mm512_cvtepi8_epi16(_mm256_loadu_si256((const __m256i*)p));
-}
-inline __m512i wide(const uint8_t* p) {
-  return _mm512_cvtepu8_epi16(_mm256_loadu_si256((const __m256i*)p));
-}
-
-// The averages of 64 channels. If no quotient is a half, or the reciprocal of the divisor is exact,
-// multiplication by the reciprocal rounds like division.
-template <class D>
-void average_wide(const P& p, const Window& w, const D* plane, float divisor, bool by_product,
-                  D* dst) {
-  __m512i low = _mm512_setzero_si512(), high = low;
-  each_place(p, w, plane, [&](const D* src) {
-    low = _mm512_add_epi16(low, wide(src));
-    high = _mm512_add_epi16(high, wide(src + 32));
-  });
-  const __m512 by = _mm512_set1_ps(divisor), share = _mm512_set1_ps(1 / divisor);
-  const __m256i parts[4] = {_mm512_castsi512_si256(low), _mm512_extracti64x4_epi64(low, 1),
-                            _mm512_castsi512_si256(high), _mm512_extracti64x4_epi64(high, 1)};
-  __m512i numbers[4];
-#pragma GCC unroll 4
-  for (int i = 0; i < 4; ++i) {
-    const __m512 sum = _mm512_cvtepi32_ps(_mm512_cvtepi16_epi32(parts[i]));
-    numbers[i] =
-        _mm512_cvtps_epi32(by_product ? _mm512_mul_ps(sum, share) : _mm512_div_ps(sum, by));
-  }
-  _mm512_storeu_si512(dst, narrowed<(D)-1 < 0>(numbers, false));
-}
-#endif
-
-template <class D>
-void average(const P& p, const Window& w, const D* plane, D* dst) {
-  const int64_t divisor = p.count_pad ? w.whole : w.inside;
-  if (w.inside <= 0) {
-    memset(dst, 0, p.inner);
-    return;
-  }
-  int64_t first = 0;
-#if MX_ISA_LEVEL == 4
-  if (w.inside <= kMaxNarrow && divisor <= kMaxNarrow) {
-    const bool by_product = divisor % 2 || (divisor & (divisor - 1)) == 0;
-    for (; first + 64 <= p.inner; first += 64)
-      average_wide(p, w, plane + first, (float)divisor, by_product, dst + first);
+  __m512i operator()(__m512i sums) const {
+    const __m512i number = _mm512_add_epi16(sums, _mm512_set1_epi16((int16_t)half));
+    const __m512i twice = _mm512_add_epi16(number, number);
+    __m512i quotient = _mm512_mulhi_epu16(twice, _mm512_set1_epi16((int16_t)inverse));
+    quotient = _mm512_srl_epi16(quotient, _mm_cvtsi32_si128(shift));
+    const __m512i product = _mm512_mullo_epi16(quotient, _mm512_set1_epi16((int16_t)by));
+    const __mmask32 ties = _mm512_cmpeq_epi16_mask(number, product);
+    const __m512i odd = _mm512_and_si512(quotient, _mm512_set1_epi16((int16_t)even));
+    return _mm512_mask_sub_epi16(quotient, ties, quotient, odd);
   }
 #endif
-  for (; first < p.inner; first += kStripe) {
-    const int64_t n = p.inner - first < kStripe ? p.inner - first : kStripe;
-    if (w.inside <= kMaxNarrow && divisor <= kMaxNarrow) {
-      int16_t sums[kStripe];
-      add_up(p, w, plane + first, n, sums);
-      const float by = (float)divisor;
-      const int16_t* from = sums;
-      if (n == kStripe)  // a compile-time constant
-        fill_run(dst + first, 0, kStripe,
-                 [=](int64_t c) { return (D)(int32_t)__builtin_rintf((float)from[c] / by); });
-      else
-        fill_run(dst + first, 0, n,
-                 [=](int64_t c) { return (D)(int32_t)__builtin_rintf((float)from[c] / by); });
-      continue;
+};
+
+// Averages of `inside` elements: their sums over `divisor`.
+template <class D>
+void divide(const uint16_t* sums, int64_t n, int64_t inside, int64_t divisor, D* __restrict to) {
+  const Division over(divisor, kUp<D> * (divisor - inside));
+  int64_t i = 0;
+#if MX_ISA_LEVEL == 4
+  for (; i + 32 <= n; i += 32) {
+    const __m256i bytes = _mm512_cvtepi16_epi8(over(_mm512_loadu_si512(sums + i)));
+    _mm256_storeu_si256((__m256i*)(to + i),
+                        _mm256_xor_si256(bytes, _mm256_set1_epi8((int8_t)kUp<D>)));
+  }
+#endif
+  for (; i < n; ++i) to[i] = (D)((uint8_t)over(sums[i]) ^ kUp<D>);
+}
+
+template <class D>
+void divide(const uint32_t* sums, int64_t n, int64_t inside, int64_t divisor, D* to) {
+  for (int64_t i = 0; i < n; ++i) {
+    const double sum = (double)sums[i] - (double)(kUp<D> * inside);
+    to[i] = (D)(int32_t)__builtin_rint(sum / (double)divisor);
+  }
+}
+
+// One row of results of type D, reduced by R, for at most `stripe` channels at a time.
+template <class R, class D>
+class Row {
+ public:
+  Row(const P& p, const D* plane, int64_t slice, int64_t row, D* to)
+      : p_(p), plane_(plane), slices_(p, 0, slice), rows_(p, 1, row), to_(to) {}
+
+  void run() {
+    const int64_t fit = kRoom / (p_.source[2] > 0 ? p_.source[2] : 1);
+    const int64_t stripe = fit >= p_.inner ? p_.inner : fit >= 16 ? fit / 16 * 16 : kRoom;
+    for (int64_t first = 0; first < p_.inner; first += stripe)
+      channels(first, least(stripe, p_.inner - first));
+  }
+
+ private:
+  typedef typename R::Wide Wide;
+
+  void channels(int64_t first, int64_t n) {
+    const bool whole = n == p_.inner, fits = n * p_.source[2] <= kRoom;
+    if (fits && whole) reduce_rows(plane_, n * p_.source[2], reduced_);
+    for (int64_t x = 0; fits && !whole && x < p_.source[2]; ++x)
+      reduce_rows(plane_ + x * p_.inner + first, n, reduced_ + x * n);
+    for (int64_t x = 0; x < p_.target[2]; ++x)
+      reduce_columns(Span(p_, 2, x), n, fits ? nullptr : plane_ + first,
+                     to_ + x * p_.inner + first);
+  }
+
+  template <class Lines>
+  void add_rows(const D* from, Lines& lines) const {
+    for (int64_t i = slices_.begin; i < slices_.end; ++i)
+      for (int64_t j = rows_.begin; j < rows_.end; ++j)
+        lines.add(from + (i * p_.source[1] + j) * p_.source[2] * p_.inner);
+  }
+
+  void reduce_rows(const D* from, int64_t n, Wide* to) const {
+    Reducer<R, D> lines(n, to);
+    add_rows(from, lines);
+    lines.finish();
+  }
+
+  // One result of n channels, from reduced rows or, where these would be too long, from the data.
+  void reduce_columns(const Span& columns, int64_t n, const D* plain, D* to) {
+    const int64_t inside = slices_.inside() * rows_.inside() * columns.inside();
+    if (inside == 0) {
+      memset(to, p_.kind == 0 ? kUp<D> : 0, n);  // the smallest number, or 0
+      return;
     }
-    int32_t sums[kStripe];
-    add_up(p, w, plane + first, n, sums);
-    for (int64_t c = 0; c < n; ++c)
-      dst[first + c] = (D)(int32_t)__builtin_rint((double)sums[c] / (double)divisor);
+    Wide* total = p_.kind == 0 ? (Wide*)to : total_;
+    if (plain) {
+      Reducer<R, D> lines(n, total);
+      for (int64_t x = columns.begin; x < columns.end; ++x) add_rows(plain + x * p_.inner, lines);
+      lines.finish();
+    } else {
+      Reducer<R, Wide> lines(n, total);
+      for (int64_t x = columns.begin; x < columns.end; ++x) lines.add(reduced_ + x * n);
+      lines.finish();
+    }
+    const int64_t whole = slices_.whole * rows_.whole * columns.whole;
+    if constexpr (sizeof(Wide) > 1) divide(total, n, inside, p_.count_pad ? whole : inside, to);
   }
+
+  const P& p_;
+  const D* plane_;
+  const Span slices_, rows_;
+  D* to_;
+  alignas(64) Wide reduced_[kRoom];
+  alignas(64) Wide total_[sizeof(Wide) > 1 ? kRoom : 1];
+};
+
+template <class R, class D>
+void pool_rows(const mx_call* call, const P& p) {
+  const int64_t rows = p.target[0] * p.target[1], row = p.target[2] * p.inner;
+  const int64_t plane = p.source[0] * p.source[1] * p.source[2] * p.inner;
+  const int64_t taps = p.kernel[0] * p.kernel[1] * p.kernel[2];
+  const int64_t grain = (1 << 14) / (taps * row + 1) + 1;
+  const D* from = data<D>(call->in[0]);
+  D* to = data<D>(call->out[0]);
+  parallel_for(call->threads, p.outer * rows, grain, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i)
+      Row<R, D>(p, from + i / rows * plane, i % rows / p.target[1], i % p.target[1], to + i * row)
+          .run();
+  });
 }
 
 template <class D>
 int pool(const mx_call* call) {
   const P& p = *(const P*)call->params;
-  const D* src = data<D>(call->in[0]);
-  D* dst = data<D>(call->out[0]);
-  const int64_t area = p.target[0] * p.target[1] * p.target[2];
-  const int64_t plane = p.source[0] * p.source[1] * p.source[2] * p.inner;
-  const int64_t taps = p.kernel[0] * p.kernel[1] * p.kernel[2];
-  const int64_t grain = (1 << 14) / (taps * p.inner + 1) + 1;
-  parallel_for(call->threads, p.outer * area, grain, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      const int64_t at = i % area;
-      const int64_t place[3] = {at / (p.target[1] * p.target[2]), at / p.target[2] % p.target[1],
-                                at % p.target[2]};
-      const Window window(p, place);
-      const D* from = src + i / area * plane;
-      p.kind == 0 ? maximum(p, window, from, dst + i * p.inner)
-                  : average(p, window, from, dst + i * p.inner);
-    }
-  });
+  const int64_t most = p.kernel[0] * p.kernel[1] * p.kernel[2];
+  if (p.kind == 0)
+    pool_rows<Maxima<D>, D>(call, p);
+  else if (most <= kMaxNarrow)
+    pool_rows<Sums<D, uint16_t>, D>(call, p);
+  else
+    pool_rows<Sums<D, uint32_t>, D>(call, p);
   for (int i = 1; i < 3; ++i)
     if (call->out[i].data) *data<float>(call->out[i]) = *data<float>(call->in[i]);
   return 0;

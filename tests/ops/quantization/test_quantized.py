@@ -168,3 +168,23 @@ def test_averages_are_rounded_half_to_even(kind, kernel, whole):
     wide = mx.nd.array(numbers, dtype="float64").transpose((0, 3, 1, 2))
     want = np.rint(mx.nd.Pooling(wide, **attrs).asnumpy()).transpose(0, 2, 3, 1)
     np.testing.assert_array_equal(got, want.astype(kind))
+
+
+@pytest.mark.parametrize("kind", ["int8", "uint8"])
+@pytest.mark.parametrize("pooling", ["max", "avg"])
+@pytest.mark.parametrize(
+    "shape, kernel, stride, pad",
+    [
+        ((1, 5, 300, 64), (3, 3), (1, 2), (1, 1)),
+        ((2, 3, 2000, 33), (2, 130), (1, 70), (0, 3)),
+        ((1, 2, 20000, 1), (2, 3), (1, 2), (1, 1)),
+    ],
+)
+def test_pooling_of_long_rows(kind, pooling, shape, kernel, stride, pad):
+    bounds = np.iinfo(kind)
+    numbers = np.random.default_rng(0).integers(bounds.min, bounds.max + 1, shape)
+    attrs = {"kernel": kernel, "stride": stride, "pad": pad, "pool_type": pooling}
+    got = contrib.quantized_pooling(_nd(numbers, kind), *_pair(-1, 1), layout="NHWC", **attrs)[0]
+    wide = mx.nd.array(numbers, dtype="float64").transpose((0, 3, 1, 2))
+    want = np.rint(mx.nd.Pooling(wide, **attrs).asnumpy()).transpose(0, 2, 3, 1)
+    np.testing.assert_array_equal(got.asnumpy(), want.astype(kind))
