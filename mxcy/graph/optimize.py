@@ -14,6 +14,7 @@ from mxcy.graph.passes import (
     layers,
     layout,
     mirror,
+    portions,
     products,
     recurrent,
     same_types,
@@ -28,7 +29,16 @@ __all__ = ["optimize"]
 
 #: passes on inference graphs: general ones, and those of the backend ONEDNN
 INFERENCE = (simplify.run, same_types.run, fold.run, widen.run, cse.run, recurrent.run)
-BACKEND = (casts.run, attention.run, products.run, layers.run, int8.run, channels.run, layout.run)
+BACKEND = (
+    casts.run,
+    attention.run,
+    products.run,
+    layers.run,
+    int8.run,
+    channels.run,
+    portions.run,
+    layout.run,
+)
 #: passes on graphs with a backward pass
 TRAINING = (
     dce.run,

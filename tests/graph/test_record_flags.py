@@ -1,4 +1,4 @@
-"""Properties of records for passes: identities, joins, and inputs read only for their shape."""
+"""Properties of records for passes: identities, joins, batches, inputs that are not read."""
 
 import numpy as np
 import pytest
@@ -44,6 +44,19 @@ def test_joins_put_inputs_one_after_the_other(record, sample, dtype):
         np.ravel(outputs(record, sample, inputs)[0]), np.concatenate([np.ravel(v) for v in inputs])
     )
     assert in_order or not record.joins(attrs, ins, outs)
+
+
+@pytest.mark.parametrize(("record", "sample", "dtype"), list(cases(lambda record: record.batched)))
+def test_samples_of_a_batch_are_independent(record, sample, dtype):
+    inputs = draw(record, sample, dtype)
+    ins = [Spec(value.shape, CODES[dtype]) for value in inputs]
+    positions = list(record.batched(full_attrs(record, sample), ins))
+    whole = outputs(record, sample, inputs)[0]
+    for begin in range(len(inputs[positions[0]]) if positions else 0):
+        part = slice(begin, begin + 1)
+        one = [value[part] if p in positions else value for p, value in enumerate(inputs)]
+        got = outputs(record, sample, one)[0]
+        np.testing.assert_allclose(got, whole[part], rtol=1e-5, atol=1e-6)
 
 
 @pytest.mark.parametrize(("record", "sample", "dtype"), list(cases(lambda record: record.ignored)))

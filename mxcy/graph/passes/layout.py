@@ -52,6 +52,7 @@ class _Layout(Forms):
     def __init__(self, graph, target):
         last = bool(target.block) and _is_narrow(graph) and target.has_kernel(TILES, _BFLOAT)
         super().__init__(graph, target, last)
+        self._packed = {}  # portions of a batch share their weights
 
     def once(self, sources, choice=None, *more):
         """The `extra` of a node that depends on old entries, if it should run once.
@@ -64,6 +65,14 @@ class _Layout(Forms):
         if choice is None:
             return {ONCE: ""}
         return {ONCE: f"{choice.algo} {choice.format} {choice.packed} {more}"}
+
+    def pack(self, op, form, weight, name, choice):
+        """The weights of a convolution, an old entry, packed for a form and a kernel."""
+        key = op, weight, tuple(form.items())
+        if key not in self._packed:
+            extra = self.once([weight], choice, form["in_block"])
+            self._packed[key] = self.rewrite.add(op, form, [self.plain(weight)], name, extra)
+        return self._packed[key]
 
 
 def _is_narrow(graph):
@@ -146,13 +155,7 @@ def _place_conv(layout, number, forms, norm=None):
         return True
     attrs.update(algo=choice.algo, tile=choice.tile, packed=choice.packed)
     form = {**attrs, "batch": shape[0], "source": shape[2:]}
-    packed = rewrite.add(
-        pack,
-        form,
-        [layout.plain(weight)],
-        f"{node.name}_packed",
-        layout.once([weight], choice, form["in_block"]),
-    )
+    packed = layout.pack(pack, form, weight, f"{node.name}_packed", choice)
     if attrs.get("before", "none") != "none":
         source, *vectors = norm.inputs
     else:
@@ -234,13 +237,13 @@ def _dense(layout, number):
 @_blocked("Concat")
 def _concat(layout, number):
     node = layout.graph.nodes[number]
-    if node.attrs.dim != 1 or not all(layout.can_block(entry) for entry in node.inputs):
+    if node.attrs.dim not in (0, 1) or not all(layout.can_block(entry) for entry in node.inputs):
         return False
     if layout.last:
         if not any(layout.is_blocked(entry) for entry in node.inputs):
             return False
         inputs = [layout.blocked(entry) for entry in node.inputs]
-        attrs = {**_attrs(node), "dim": -1}
+        attrs = {**_attrs(node), "dim": -1 if node.attrs.dim else 0}
         layout.put(number, layout.rewrite.add(node.op, attrs, inputs, node.name, node.extra), True)
         return True
     return on_blocked(layout, number)

@@ -97,15 +97,15 @@ class Op:
     quantized : Quantized, optional
         Its int8 counterpart.
     out_range : callable, optional
-        ``out_range(a, ranges, ins, outs)``: (minimum, maximum) of a quantized result, if determined
-        by attributes and the inputs' `ranges` (None if unknown); else None.
+        ``out_range(a, ranges, ins, outs)``: (minimum, maximum) of a quantized result, or None.
     factor : callable, optional
         ``factor(a)``: the scalar by which it multiplies its input, or None.
     identity : bool
         Whether the first output has the elements of the first input in the same order.
     joins : callable, optional
-        ``joins(a, ins, outs)``: whether the first output has the elements of the inputs, one input
-        after the other, in memory.
+        ``joins(a, ins, outs)``: whether output 0 is the inputs, one after the other in memory.
+    batched : callable, optional
+        ``batched(a, ins)``: the inputs whose samples (first axis) are all that a sample needs.
     ignores : sequence of str
         Inputs of which only shape and dtype are used.
     repeatable : bool
@@ -124,8 +124,7 @@ class Op:
     numpy : str, Public, or a tuple of them
         Names and signatures in `mx.np` and `mx.npx`; see `Public`.
     onnx : callable, optional
-        ``onnx(a, G, *inputs)``: its expression by ONNX operators; for most records set by
-        `mxcy.onnx.mx2onnx.converters` at the first export.
+        ``onnx(a, G, *inputs)``: its expression by ONNX operators, often set at the first export.
     amp : str or Precision, optional
         Its class under mixed precision; see `mxcy.ops.core.precision.read`.
     """
@@ -156,6 +155,7 @@ class Op:
         "factor",
         "identity",
         "joins",
+        "batched",
         "ignored",
         "repeatable",
         "in_symbols",
@@ -222,6 +222,7 @@ class Op:
         factor: Callable[..., float | None] | None = None,
         identity: bool = False,
         joins: Callable[..., bool] | None = None,
+        batched: Callable[..., Iterable[int]] | None = None,
         ignores: Sequence[str] = (),
         repeatable: bool = False,
         in_symbols: InSymbols | None = None,
@@ -252,7 +253,7 @@ class Op:
         self.like_out, self.eager, self.infer_back = like_out, eager, infer_back
         self.forwards, self.epilogue, self.layer, self.factor = forwards, epilogue, layer, factor
         self.quantized, self.out_range = quantized, out_range
-        self.identity, self.joins = identity, joins
+        self.identity, self.joins, self.batched = identity, joins, batched
         self.repeatable, self.complexes = repeatable, complexes
         self.ignored = frozenset(map(self.inputs.index, ignores))  # positions
         self.in_symbols = in_symbols or InSymbols()

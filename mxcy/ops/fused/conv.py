@@ -238,6 +238,9 @@ class FusedConvolution(Window, Filters, Blocks, Epilogue, Algorithm):
     arguments = _conv_names
     samples = _SAMPLES
 
+    def batched(a, ins):
+        return (0, len(ins) - 1) if a.with_sum else (0,)
+
     def infer(a, data, weight, *optional):
         scale, shift, optional = _split(a, optional)
         bias, other = extras(a, optional)

@@ -224,6 +224,9 @@ class Pooling(PoolingFields):
         refusal=lambda a: None if a.pool_type in ("max", "avg") else f"pool_type={a.pool_type!r}",
     )
 
+    def batched(a, ins):
+        return (0,)
+
     def samples():
         yield from _SAMPLES
         yield sample((2, 3, 5, 4), kernel=(3, 2), pad=(1, 1), pool_type="lp", p_value=1)

@@ -141,6 +141,7 @@ def _concat(name, aliases, doc, infer_back=_concat_back, stypes=(), quantized=No
         ref=lambda a, xp, arrays: xp.concatenate(arrays, a.dim),
         kernels=(_kernel("concat", _concat_rows), by_onednn(_kernel("concat", _concat_rows))),
         joins=_joins(_concat_rows),
+        batched=lambda a, ins: range(len(ins)) if normal_axis(a.dim, ins[0].ndim) else (),
         complexes=True,
         quantized=quantized,
         samples=(
