@@ -134,6 +134,9 @@ def test_depthwise_convolutions(source, channels, extent, window):
         ((3, 13, 29, 96), 128, (1, 0)),
         ((1, 3, 3, 32), 5, (0, 0)),
         ((1, 6, 6, 1024), 33, (1, 1)),
+        ((1, 9, 9, 80), 40, (1, 1)),
+        ((2, 5, 6, 2), 20, (1, 0)),
+        ((1, 5, 6, 34), 16, (0, 1)),
     ],
 )
 def test_winograd_convolutions(source, shape, filters, pad):

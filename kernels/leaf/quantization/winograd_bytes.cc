@@ -34,7 +34,9 @@ struct TileGrid {
   }
   int64_t blocks() const { return ceil_div(total, size); }
   // Elements from one point to the next; not a multiple of a page.
-  int64_t data_step(const ByteLayer& l) const { return size * l.channels + kBroad; }
+  int64_t data_step(const ByteLayer& l) const {
+    return round_up(size * l.channels, kBroad) + kBroad;
+  }
   int64_t sums_step() const { return size * kPanel + kFilterLanes; }
   int64_t workspace(const ByteLayer& l) const {
     return kPoints * (data_step(l) * 2 + sums_step() * 4) + kNumbers * kMaxVectors / 2 * 4;
@@ -155,13 +157,14 @@ class Work {
     }
   }
 
-  // Bytes of kBroad channels as integers of 16 bits; 0 outside the image.
+  // Bytes of at most kBroad channels as integers of 16 bits; 0 outside the image.
   template <bool is_signed>
-  __m512i pixel(const uint8_t* image, int64_t y, int64_t x, int64_t channel) const {
+  __m512i pixel(const uint8_t* image, int64_t y, int64_t x, int64_t channel,
+                __mmask32 inside) const {
     const ByteLayer& l = layer_;
     if (y < 0 || y >= l.height || x < 0 || x >= l.width) return _mm512_setzero_si512();
     const __m256i bytes =
-        _mm256_loadu_si256((const __m256i*)(image + (y * l.width + x) * l.channels + channel));
+        _mm256_maskz_loadu_epi8(inside, image + (y * l.width + x) * l.channels + channel);
     const __m512i wide = is_signed ? _mm512_cvtepi8_epi16(bytes) : _mm512_cvtepu8_epi16(bytes);
     return _mm512_sub_epi16(wide, _mm512_set1_epi16(zero_));
   }
@@ -173,12 +176,14 @@ class Work {
     const int64_t top = at.y * kSide - l.pad_y, left = at.x * kSide - l.pad_x;
     const int64_t step = grid_.data_step(l);
     for (int64_t channel = 0; channel < l.channels; channel += kBroad) {
+      const int64_t left_over = l.channels - channel;
+      const __mmask32 inside = left_over < kBroad ? (1u << left_over) - 1 : ~0u;
       __m512i rows[kReach][kReach];
       for (int x = 0; x < kReach; ++x) {
         __m512i column[kReach], turned[kReach];
 #pragma GCC unroll 6
         for (int y = 0; y < kReach; ++y)
-          column[y] = pixel<is_signed>(image, top + y, left + x, channel);
+          column[y] = pixel<is_signed>(image, top + y, left + x, channel, inside);
         data_points(column, turned);
 #pragma GCC unroll 6
         for (int y = 0; y < kReach; ++y) rows[y][x] = turned[y];
@@ -188,7 +193,7 @@ class Work {
         data_points(rows[y], turned);
 #pragma GCC unroll 6
         for (int x = 0; x < kReach; ++x)
-          _mm512_storeu_si512(to + (y * kReach + x) * step + channel, turned[x]);
+          _mm512_mask_storeu_epi16(to + (y * kReach + x) * step + channel, inside, turned[x]);
       }
     }
   }
@@ -275,7 +280,7 @@ const char* refusal_here(const P& p) {
   if (p.kernel[1] != 3 || p.kernel[2] != 3) return "only filters of 3 x 3 are supported";
   if (p.stride[1] * p.stride[2] * p.dilate[1] * p.dilate[2] != 1)
     return "strides and dilation are not supported";
-  if (p.channels % kBroad) return "the number of channels must be a multiple of 32";
+  if (p.channels % 2) return "the number of channels must be even";
   return nullptr;
 }
 
