@@ -1,15 +1,27 @@
-// Rows of tables: dealing them to owners, gathering, scattering and summing.
+// Rows of tables: dealing them to owners, copying and summing.
 #include "mxcy_rows.h"
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
+#include <new>
 #include <utility>
+
+#include "machine.h"
 
 namespace {
 
 constexpr int64_t kAhead = 8;       // rows prefetched: their addresses are unpredictable
 constexpr int64_t kFetched = 1024;  // bytes of a row at most; the hardware continues
 constexpr int64_t kCacheLine = 64;
+
+// Copies to memory that this core uses next, or other cores do.
+void copy(void* to, const void* from, int64_t bytes, bool stream) {
+  if (stream)
+    mx::machine::stream(to, from, static_cast<size_t>(bytes));
+  else
+    std::memcpy(to, from, static_cast<size_t>(bytes));
+}
 
 template <int kWrite>
 void fetch(const char* row, int64_t bytes) {
@@ -71,19 +83,46 @@ class Merge {
   int64_t *at_, *heap_, size_;
 };
 
+// The rows of the terms of a sum.
+struct Terms {
+  const int64_t* counts;
+  const int64_t* const* from;
+  const void* const* rows;
+  int64_t bytes;  // of a row
+
+  const char* row(int64_t term, int64_t at) const {
+    return static_cast<const char*>(rows[term]) + (from[term] ? from[term][at] : at) * bytes;
+  }
+  void fetch_after(int64_t term, int64_t at) const {
+    if (at + kAhead < counts[term]) fetch<0>(row(term, at + kAhead), bytes);
+  }
+};
+
 template <class T>
-int64_t sum_rows(Merge merge, const void* const* rows, int64_t width, int64_t* ids, T* sums) {
+int64_t sum_rows(Merge merge, const Terms& terms, int64_t* ids, T* sums, bool stream) {
+  const int64_t width = terms.bytes / static_cast<int64_t>(sizeof(T));
+  const std::unique_ptr<T[]> total(new (std::nothrow) T[static_cast<size_t>(width)]);
+  if (!total) return -1;
+  const T* sum = nullptr;  // of the last id, not yet written
   int64_t n = 0;
+  const auto write = [&] {
+    if (n) copy(sums + (n - 1) * width, sum, terms.bytes, stream);
+  };
   for (; !merge.empty(); merge.next()) {
-    const T* row = static_cast<const T*>(rows[merge.term()]) + merge.place() * width;
+    const T* row = reinterpret_cast<const T*>(terms.row(merge.term(), merge.place()));
+    terms.fetch_after(merge.term(), merge.place());
     if (n && ids[n - 1] == merge.id()) {
-      T* __restrict sum = sums + (n - 1) * width;
-      for (int64_t i = 0; i < width; ++i) sum[i] = static_cast<T>(sum[i] + row[i]);
+      T* __restrict out = total.get();
+      for (int64_t i = 0; i < width; ++i) out[i] = static_cast<T>(sum[i] + row[i]);
+      sum = out;
       continue;
     }
-    std::memcpy(sums + n * width, row, static_cast<size_t>(width) * sizeof(T));
+    write();
+    sum = row;
     ids[n++] = merge.id();
   }
+  write();
+  if (stream) mx::machine::order_streams();
   return n;
 }
 
@@ -113,37 +152,39 @@ extern "C" void mx_find_rows(int64_t n, const int64_t* ids, int64_t others,
   }
 }
 
-extern "C" void mx_gather_rows(int64_t n, const int64_t* places, int64_t bytes, const void* rows,
-                               void* out) {
-  const char* from = static_cast<const char*>(rows);
+extern "C" void mx_copy_rows(int64_t n, const int64_t* from, const int64_t* to, int64_t bytes,
+                             const void* rows, void* out, bool stream) {
+  if (!from && !to) {
+    copy(out, rows, n * bytes, stream);
+    n = 0;
+  }
+  const char* source = static_cast<const char*>(rows);
+  char* target = static_cast<char*>(out);
   for (int64_t i = 0; i < n; ++i) {
-    if (i + kAhead < n) fetch<0>(from + places[i + kAhead] * bytes, bytes);
-    char* row = static_cast<char*>(out) + i * bytes;
-    if (places[i] < 0)
+    if (i + kAhead < n) {
+      if (from) fetch<0>(source + from[i + kAhead] * bytes, bytes);
+      if (to && !stream) fetch<1>(target + to[i + kAhead] * bytes, bytes);
+    }
+    const int64_t place = from ? from[i] : i;
+    char* row = target + (to ? to[i] : i) * bytes;
+    if (place < 0)
       std::memset(row, 0, static_cast<size_t>(bytes));
     else
-      std::memcpy(row, from + places[i] * bytes, static_cast<size_t>(bytes));
+      copy(row, source + place * bytes, bytes, stream);
   }
-}
-
-extern "C" void mx_scatter_rows(int64_t n, const int64_t* places, int64_t bytes, const void* rows,
-                                void* out) {
-  char* to = static_cast<char*>(out);
-  for (int64_t i = 0; i < n; ++i) {
-    if (i + kAhead < n) fetch<1>(to + places[i + kAhead] * bytes, bytes);
-    std::memcpy(to + places[i] * bytes, static_cast<const char*>(rows) + i * bytes,
-                static_cast<size_t>(bytes));
-  }
+  if (stream) mx::machine::order_streams();
 }
 
 extern "C" int64_t mx_sum_rows(int32_t dtype, int64_t terms, const int64_t* counts,
-                               const int64_t* const* ids, const void* const* rows, int64_t width,
-                               int64_t* places, int64_t* sum_ids, void* sums) {
+                               const int64_t* const* ids, const int64_t* const* from,
+                               const void* const* rows, int64_t bytes, int64_t* places,
+                               int64_t* sum_ids, void* sums, bool stream) {
   const Merge merge(terms, counts, ids, places);
+  const Terms all = {counts, from, rows, bytes};
   switch (dtype) {
 #define MX_CASE(name, type) \
   case MX_##name:           \
-    return sum_rows(merge, rows, width, sum_ids, static_cast<type*>(sums));
+    return sum_rows(merge, all, sum_ids, static_cast<type*>(sums), stream);
     MX_CASE(F32, float)
     MX_CASE(F64, double)
     // Signed integers wrap around like unsigned ones.

@@ -1,5 +1,5 @@
-/* mxcy_rows.h: rows of tables, for messages between processes: dealing them to owners, gathering,
- * scattering and summing. Row r belongs to owner r modulo the number of owners, as its row
+/* mxcy_rows.h: rows of tables, for messages between processes: dealing them to owners,
+ * copying and summing. Row r belongs to owner r modulo the number of owners, as its row
  * r / owners. */
 #ifndef MXCY_ROWS_H_
 #define MXCY_ROWS_H_
@@ -17,18 +17,18 @@ MX_API void mx_deal_rows(int64_t n, const int64_t* ids, int64_t owners, int64_t*
 /* The place of each of n ascending ids in a list of other ascending ids, or -1. */
 MX_API void mx_find_rows(int64_t n, const int64_t* ids, int64_t others, const int64_t* other_ids,
                          int64_t* places);
-/* out[i] = rows[places[i]], rows of so many bytes; zeros for negative places. */
-MX_API void mx_gather_rows(int64_t n, const int64_t* places, int64_t bytes, const void* rows,
-                           void* out);
-/* out[places[i]] = rows[i]. */
-MX_API void mx_scatter_rows(int64_t n, const int64_t* places, int64_t bytes, const void* rows,
-                            void* out);
-/* Sum rows of `width` elements of a dtype without float16: counts[t] ascending ids[t] with
- * rows[t], each row in the order of the terms. places: temporary memory, 2 * terms. Returns the
- * number of rows of the sum. */
+/* out[to[i]] = rows[from[i]], n rows of so many bytes; zeros for negative places. Without `from` or
+ * `to`, i takes its place. stream: other cores read `out` next, not this one. */
+MX_API void mx_copy_rows(int64_t n, const int64_t* from, const int64_t* to, int64_t bytes,
+                         const void* rows, void* out, bool stream);
+/* Sum rows of so many bytes and of a dtype without float16, each row in the order of the terms.
+ * Term t has counts[t] ascending ids[t], with the rows at the places from[t] of rows[t], or in
+ * order if from[t] is null. places: temporary memory, 2 * terms; stream: other cores read `sums`
+ * next. Returns the number of rows of the sum, or -1. */
 MX_API int64_t mx_sum_rows(int32_t dtype, int64_t terms, const int64_t* counts,
-                           const int64_t* const* ids, const void* const* rows, int64_t width,
-                           int64_t* places, int64_t* sum_ids, void* sums);
+                           const int64_t* const* ids, const int64_t* const* from,
+                           const void* const* rows, int64_t bytes, int64_t* places,
+                           int64_t* sum_ids, void* sums, bool stream);
 
 #ifdef __cplusplus
 }

@@ -8,32 +8,35 @@ import numpy as np
 from mxcy._base.dtypes import code_of
 from mxcy._library.open import open_library
 
-__all__ = ["deal_rows", "find_rows", "gather_rows", "scatter_rows", "sum_rows"]
+__all__ = ["copy_rows", "deal_rows", "find_rows", "sum_rows"]
 
 _library = open_library()
-_deal, _find, _gather, _scatter, _sum = (
+_copy, _deal, _find, _sum = (
+    _library.mx_copy_rows,
     _library.mx_deal_rows,
     _library.mx_find_rows,
-    _library.mx_gather_rows,
-    _library.mx_scatter_rows,
     _library.mx_sum_rows,
 )
 _number, _memory = ctypes.c_int64, ctypes.c_void_p
+_copy.argtypes = [_number, _memory, _memory, _number, _memory, _memory, ctypes.c_bool]
 _deal.argtypes = [_number, _memory, _number, *[_memory] * 3]
 _find.argtypes = [_number, _memory, _number, _memory, _memory]
-_gather.argtypes = _scatter.argtypes = [_number, _memory, _number, _memory, _memory]
-_sum.argtypes = [ctypes.c_int32, _number, *[_memory] * 3, _number, *[_memory] * 3]
-_deal.restype = _find.restype = _gather.restype = _scatter.restype = None
+_sum.argtypes = [ctypes.c_int32, _number, *[_memory] * 4, _number, *[_memory] * 3, ctypes.c_bool]
+_copy.restype = _deal.restype = _find.restype = None
 _sum.restype = _number
 
 
-def deal_rows(ids: np.ndarray, owners: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def deal_rows(
+    ids: np.ndarray, owners: int, out: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Group ids by their owners, the ids modulo the number of owners; in order within a group.
 
     Parameters
     ----------
     ids : numpy.ndarray of int64
     owners : int
+    out : numpy.ndarray of int64, optional
+        Memory for `local`, at its start, and for `places`, from its middle on.
 
     Returns
     -------
@@ -42,11 +45,12 @@ def deal_rows(ids: np.ndarray, owners: int) -> tuple[np.ndarray, np.ndarray, np.
     places, local : numpy.ndarray of int64
         Positions in `ids`, and the ids divided by the number of owners.
     """
-    counts, places, local = (np.empty(size, np.int64) for size in (owners, ids.size, ids.size))
+    numbers = np.empty((2, ids.size), np.int64) if out is None else out.reshape(2, -1)
+    counts, local, places = np.empty(owners, np.int64), numbers[0], numbers[1]
     _deal(
         ids.size, ids.ctypes.data, owners, counts.ctypes.data, places.ctypes.data, local.ctypes.data
     )
-    return counts, places, local
+    return counts, places[: ids.size], local[: ids.size]
 
 
 def find_rows(ids: np.ndarray, others: np.ndarray) -> np.ndarray:
@@ -66,70 +70,85 @@ def find_rows(ids: np.ndarray, others: np.ndarray) -> np.ndarray:
     return places
 
 
-def gather_rows(rows: np.ndarray, places: np.ndarray, out: np.ndarray) -> None:
-    """Copy the rows at some places.
+def copy_rows(
+    rows: np.ndarray,
+    out: np.ndarray,
+    places: np.ndarray | None = None,
+    targets: np.ndarray | None = None,
+    stream: bool = False,
+) -> None:
+    """Copy rows to other places.
 
     Parameters
     ----------
     rows : numpy.ndarray
         Contiguous.
-    places : numpy.ndarray of int64
-        Within bounds, which are not checked; negative ones yield zeros.
     out : numpy.ndarray
-        Contiguous; takes the rows.
+        Contiguous, of the dtype of the rows and with a first axis.
+    places : numpy.ndarray of int64, optional
+        Of the rows to copy; negative ones yield zeros. The first ones by default.
+    targets : numpy.ndarray of int64, optional
+        Where each row goes in `out`; the first rows by default. Bounds are not checked.
+    stream : bool
+        Whether `out` is read by other cores next, not by this one.
     """
-    if places.size:
-        bytes_of_row = out.nbytes // places.size
-        _gather(places.size, places.ctypes.data, bytes_of_row, rows.ctypes.data, out.ctypes.data)
+    count = len(out) if targets is None else len(targets)
+    count = count if places is None else len(places)
+    if count and out.size:
+        source, target = rows.ctypes.data, out.ctypes.data
+        _copy(count, _address(places), _address(targets), out[0].nbytes, source, target, stream)
 
 
-def scatter_rows(rows: np.ndarray, places: np.ndarray, out: np.ndarray) -> None:
-    """Write rows to some places.
-
-    Parameters
-    ----------
-    rows : numpy.ndarray
-        Contiguous.
-    places : numpy.ndarray of int64
-        Within bounds, which are not checked.
-    out : numpy.ndarray
-        Contiguous.
-    """
-    if places.size:
-        bytes_of_row = out[0].nbytes
-        _scatter(places.size, places.ctypes.data, bytes_of_row, rows.ctypes.data, out.ctypes.data)
+def _address(array: np.ndarray | None) -> int | None:
+    return None if array is None else array.ctypes.data
 
 
 def sum_rows(
-    terms: Sequence[tuple[np.ndarray, np.ndarray]], ids: np.ndarray, sums: np.ndarray
+    terms: Sequence[tuple[np.ndarray, np.ndarray, np.ndarray | None]],
+    ids: np.ndarray,
+    sums: np.ndarray,
+    stream: bool = False,
 ) -> int:
     """Sum rows of several arrays that store some rows, each row in the order of the arrays.
 
     Parameters
     ----------
-    terms : sequence of (numpy.ndarray of int64, numpy.ndarray)
-        Ascending ids and the rows of each array, contiguous.
+    terms : sequence of (numpy.ndarray of int64, numpy.ndarray, numpy.ndarray of int64 or None)
+        Ascending ids of each array, its rows, contiguous, and the place of each id's row; None: in
+        order.
     ids : numpy.ndarray of int64
         Takes the ids of the sum; with space for those of all arrays.
     sums : numpy.ndarray
         Takes the rows of the sum.
+    stream : bool
+        Whether `sums` is read by other cores next, not by this one.
 
     Returns
     -------
     int
         The number of rows of the sum.
+
+    Raises
+    ------
+    MemoryError
     """
-    counts = np.array([numbers.size for numbers, _ in terms], np.int64)
-    addresses = np.array([[array.ctypes.data for array in term] for term in terms], np.int64).T
-    addresses, places = np.ascontiguousarray(addresses), np.empty(2 * len(terms), np.int64)
-    return _sum(
+    counts = np.array([numbers.size for numbers, _, _ in terms], np.int64)
+    addresses = [0 if array is None else array.ctypes.data for term in terms for array in term]
+    ids_of, rows_of, places_of = np.array(addresses, np.int64).reshape(-1, 3).T.copy()
+    places = np.empty(2 * len(terms), np.int64)
+    count = _sum(
         code_of(sums.dtype.name),
         len(terms),
         counts.ctypes.data,
-        addresses[0].ctypes.data,
-        addresses[1].ctypes.data,
-        sums[0].size if len(sums) else 0,
+        ids_of.ctypes.data,
+        places_of.ctypes.data,
+        rows_of.ctypes.data,
+        sums[0].nbytes if len(sums) else 0,
         places.ctypes.data,
         ids.ctypes.data,
         sums.ctypes.data,
+        stream,
     )
+    if count < 0:
+        raise MemoryError("the sum of two rows")
+    return count

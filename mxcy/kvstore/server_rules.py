@@ -165,9 +165,8 @@ def _gradient(total, share):
     """Convert a sum to an array, or a row_sparse array of the rows present."""
     if isinstance(total, np.ndarray):
         return _array(total).astype(share.weight, copy=False)
-    ids, rows = total
-    rows = _array(rows).astype(share.weight, copy=False)
-    return wrap(RowSparse(rows, _array(ids), share.value.shape))
+    rows = _array(total.rows).astype(share.weight, copy=False)
+    return wrap(RowSparse(rows, _array(total.ids), share.value.shape))
 
 
 def _array(memory):

@@ -7,7 +7,7 @@ import pytest
 
 import mxcy as mx
 from mxcy.dist.memory import take
-from mxcy.dist.servers.shares import RowShare
+from mxcy.dist.servers.shares import RowShare, RowSum
 from tests.dist.jobs import job, needs_mpi
 
 pytestmark = pytest.mark.skipif(
@@ -30,12 +30,12 @@ def test_a_share_adds_up_rows():
         share.read(*_message([], [])),
         share.read(*_message([1], draw[2:])),
     ]
-    ids, rows = share.total(pushed)
+    ids, rows, _, _ = share.total(pushed)
     assert ids.tolist() == [1, 3]
     assert rows.tolist() == [(draw[1] + draw[2]).tolist(), draw[0].tolist()]
-    share.replace((ids, rows))
+    share.replace(RowSum(ids, rows))
     assert share.value[[0, 2]].tolist() == [[0, 0], [0, 0]]
-    assert share.answer([], np.array([3], np.int64).view(np.uint8))[1].tolist() == [
+    assert share.answer([], np.array([3], np.int64).view(np.uint8), False)[1].tolist() == [
         draw[0].tolist()
     ]
     share.replace(share.total([share.read(*_message([], []))] * 2))
@@ -57,10 +57,10 @@ def test_shares_of_all_types_add_up_rows_of_many_workers(dtype):
         pushed.append(share.read(message, [count]))
     share.replace(share.total(pushed))
     every = np.arange(50)
-    assert (share.answer([], every.view(np.uint8))[1] == expected).all()
+    assert (share.answer([], every.view(np.uint8), False)[1] == expected).all()
     assert (share.value == expected).all() and expected.any()
-    assert (share.answer([], np.arange(0, 50, 7).view(np.uint8))[1] == expected[::7]).all()
-    twice = np.array([4, 4]), np.ones((2, 3), dtype)
+    assert (share.answer([], np.arange(0, 50, 7).view(np.uint8), False)[1] == expected[::7]).all()
+    twice = np.array([4, 4]), np.ones((2, 3), dtype), None
     share.replace(share.total([twice]))
     assert share.value[4].tolist() == [2, 2, 2] and share.value.sum() == 6
 

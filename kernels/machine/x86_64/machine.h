@@ -3,6 +3,7 @@
 #include <immintrin.h>
 
 #include <cstdint>
+#include <cstring>
 
 namespace mx::machine {
 
@@ -29,6 +30,27 @@ inline void pause() { _mm_pause(); }
 
 // Flush the 64-byte cache line of an address from all caches.
 inline void evict(const char* address) { _mm_clflush(address); }
+
+// Copy memory that other cores read next, past this core's caches: to write to lines that other
+// caches hold takes several times as long. `order_streams` precedes any signal to readers.
+inline void stream(void* to, const void* from, size_t bytes) {
+  constexpr size_t kVector = 16, kLine = 64, kLeast = 16 * kLine;
+  char* out = static_cast<char*>(to);
+  const char* in = static_cast<const char*>(from);
+  const size_t begin = -reinterpret_cast<uintptr_t>(out) % kLine;
+  if ((begin || bytes % kLine) && bytes < kLeast) {  // to stream a part of a line is slow
+    std::memcpy(out, in, bytes);
+    return;
+  }
+  std::memcpy(out, in, begin);
+  size_t at = begin;
+  for (; at + kLine <= bytes; at += kLine)
+    for (size_t i = at; i < at + kLine; i += kVector)
+      _mm_stream_si128(reinterpret_cast<__m128i*>(out + i),
+                       _mm_loadu_si128(reinterpret_cast<const __m128i*>(in + i)));
+  std::memcpy(out + at, in + at, bytes - at);
+}
+inline void order_streams() { _mm_sfence(); }
 
 // Control bits that flush denormal results and operands to zero in this thread.
 constexpr uint32_t kFlush = 0x8040;

@@ -35,6 +35,8 @@ class KeyServer:
         self._messenger, self._patience, self.rules = messenger, patience, rules
         self._workers = [i for i, role in enumerate(messenger.world.roles) if role == "worker"]
         self._shares, self._left = {}, set()
+        self._blocks = messenger.world.blocks
+        self._near = {messenger.world.place, *(self._blocks.readers if self._blocks else ())}
         self.stores = 0
         messenger.server = self
         messenger.watchers.append(self._check_waits)
@@ -48,8 +50,9 @@ class KeyServer:
 
     def _put(self, place, body, ticket, store, number, key, terms):
         self.stores = max(self.stores, store + 1)
-        kind = RowShare if terms.get("by_rows") else Share
-        self._shares[store, number] = kind(key, terms, body)
+        by_rows = terms.get("by_rows")
+        share = RowShare(key, terms, body, self._blocks) if by_rows else Share(key, terms, body)
+        self._shares[store, number] = share
         self._messenger.answer(place, ticket)
 
     def _push(self, place, body, store, number, form):
@@ -95,7 +98,7 @@ class KeyServer:
             if share.failed:
                 self._refuse(pull, share.failed)
             elif pull.needed <= share.rounds:
-                form, value, away = share.answer(pull.asked, pull.body)
+                form, value, away = share.answer(pull.asked, pull.body, pull.place in self._near)
                 self._messenger.answer(pull.place, pull.ticket, None, form, value, away)
             else:
                 share.pulls.append(pull)

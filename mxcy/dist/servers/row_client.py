@@ -2,9 +2,10 @@
 
 import numpy as np
 
-from mxcy._library.rows import deal_rows, gather_rows, scatter_rows
+from mxcy._library.rows import copy_rows, deal_rows, find_rows
 from mxcy.dist.memory import take
 from mxcy.dist.servers.key_client import Answers, KeyClient, ServedKey
+from mxcy.dist.servers.shares import padded
 
 __all__ = ["RowClient"]
 
@@ -33,16 +34,19 @@ class RowClient(KeyClient):
             content = [self.number, number, served.key, terms]
             self._messenger.ask(self.places[server], "put", content, answers.take, what, body=rows)
 
-    def _deal(self, served, ids):
-        """For each share: its number, its server's place, positions in `ids`, local row numbers."""
-        counts, places, local = deal_rows(ids, len(self.places))
+    def _deal(self, served, ids, out=None):
+        """For each share: number, server's place, positions in `ids`, local row numbers, first."""
+        counts, places, local = deal_rows(ids, len(self.places), out)
         ends = np.cumsum(counts)
         for number, server, begin, _ in served.shares:
-            own = slice(ends[begin] - counts[begin], ends[begin])
-            yield number, self.places[server], places[own], local[own]
+            first = int(ends[begin] - counts[begin])
+            own = slice(first, ends[begin])
+            yield number, self.places[server], places[own], local[own], first
 
     def push_rows(self, served, ids, rows, priority=0):
         """Push copies of rows to their servers; every server gets a message, which is a push.
+
+        Servers on this machine read them in one block.
 
         Parameters
         ----------
@@ -53,20 +57,39 @@ class RowClient(KeyClient):
             Contiguous.
         priority : int
         """
-        messages = []
-        for number, place, own, local in self._deal(served, ids):
-            body = take(local.nbytes + own.size * rows[:1].nbytes)
-            body[: local.nbytes].view(np.int64)[...] = local
-            gather_rows(rows, own, body[local.nbytes :])
-            messages.append((number, place, own.size, body))
+        count, row, near = ids.size, rows[:1].nbytes, self._near()
+        every = padded(count)
+        size = 16 * every + count * row
+        block = self._messenger.world.blocks.take(size) if near else None
+        out, messages = None, []
+        if block is not None:
+            memory = block.array()
+            out = memory[: 16 * every].view(np.int64)
+            copy_rows(rows, memory[16 * every :].reshape(count, row), stream=True)
+        for number, place, own, local, first in self._deal(served, ids, out):
+            form, body = [own.size], block
+            if block is not None and place in near:
+                form += [first, every]
+            else:
+                body = take(own.size * (8 + row))
+                body[: local.nbytes].view(np.int64)[...] = local
+                copy_rows(rows, body[local.nbytes :].reshape(own.size, row), own)
+            messages.append((number, place, form, body))
 
         def send():
-            for number, place, count, body in messages:
-                content, line = [self.number, number, [count]], (self.number, number)
+            for number, place, form, body in messages:
+                content, line = [self.number, number, form], (self.number, number)
                 self._messenger.send(place, "push", content, body, priority, line, given=True)
-                self.sent += body.nbytes
+                self.sent += form[0] * (8 + row)
 
         self._progress.submit(send)
+
+    def _near(self):
+        """Places of the servers on this machine that read its blocks, if some are not here."""
+        world = self._messenger.world
+        readers = frozenset() if world.blocks is None else world.blocks.readers
+        near = readers.intersection(self.places)
+        return near | {world.place} if near else near
 
     def pull_rows(self, served, ids, rows, on_done, priority=0):
         """Fetch rows, which include this worker's pushes.
@@ -86,22 +109,26 @@ class RowClient(KeyClient):
             on_done(None)
             return
 
-        def filling(own, answers):
+        def filling(own, local, answers):
             def fill(error, form, body):
-                if error is None:
-                    scatter_rows(body, own, rows)
+                if error is None and form:
+                    stored, most = form
+                    places = find_rows(local, body[: 8 * stored].view(np.int64))
+                    copy_rows(body[8 * most :], rows, places, own)
+                elif error is None:
+                    copy_rows(body, rows, targets=own)
                 answers.take(error)
 
             return fill
 
         def ask():
             answers = Answers(len(wanted), on_done)
-            for number, place, own, local in wanted:
+            for number, place, own, local, _ in wanted:
                 self._messenger.ask(
                     place,
                     "pull",
                     [self.number, number, None],
-                    filling(own, answers),
+                    filling(own, local, answers),
                     f"rows of key {served.key!r}",
                     body=local,
                     priority=priority,

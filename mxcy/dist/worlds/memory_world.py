@@ -11,6 +11,7 @@ import numpy as np
 
 from mxcy.dist.worlds.collectives import parts
 from mxcy.dist.worlds.machines import levels_of
+from mxcy.dist.worlds.shared_blocks import SharedBlock, SharedBlocks
 
 __all__ = ["MemoryJob", "MemoryWorld"]
 
@@ -33,7 +34,8 @@ class MemoryJob:
     per_host : int, optional
         Number of ranks that share a machine; all by default.
     area : int, optional
-        Bytes per rank and channel of memory that all ranks share; None: there is none.
+        Bytes per rank and channel of memory that all ranks share; None: there is none, and no
+        blocks for messages either.
 
     Attributes
     ----------
@@ -77,6 +79,24 @@ class MemoryJob:
                 needed = self._area if length is None else length
                 self._areas[known] = [np.empty(needed, np.uint8) for _ in range(size)]
             return self._areas[known]
+
+    def blocks(self, place):
+        """The blocks of a process for messages to others on its machine, or None."""
+        machines = [*self.hosts, *["memory"] * (len(self.roles) - self.size)]
+        near = [
+            other
+            for other, machine in enumerate(machines)
+            if machine == machines[place] and other != place
+        ]
+        if self._area is None or not near:
+            return None
+
+        def memory(owner, start, length):
+            name = "blocks", place if owner is None else owner, start
+            with self.lock:
+                return self._areas.setdefault(name, np.zeros(length, np.uint8))
+
+        return SharedBlocks(near, memory)
 
     def die(self, place):
         """Make a rank fail as if it were killed."""
@@ -162,6 +182,7 @@ class MemoryWorld:
         self.members, self.epoch = (list(range(self.size)), epoch)  # places; changes so far
         self.channels = []
         self._control = _Channel(self, "control", self.rank, self.size)
+        self.blocks = job.blocks(place) if members is None else None
         self._ends = self._gathers = 0
         if members is not None:
             self._rebuild(members)
@@ -266,7 +287,15 @@ class MemoryWorld:
 
     def send_message(self, place, head, body=None, given=False):
         """See `World.send_message`."""
-        content = np.empty(0, np.uint8) if body is None else body.reshape(-1).view(np.uint8).copy()
+        content, loan = np.empty(0, np.uint8), None
+        if isinstance(body, SharedBlock):
+            near = self.blocks and place in self.blocks.readers
+            loan = body.lend() if near else None
+            content = body.array() if place == self.place else body.array().copy()
+        elif body is not None:
+            content = body.reshape(-1).view(np.uint8).copy()
+        if loan is not None:
+            content = body.start, body.nbytes, loan
         self.job.places[place].messages.append([self._delay(), (self.place, head, content)])
         return self.request(_Meeting(0), lambda inputs: None)
 
@@ -281,7 +310,10 @@ class MemoryWorld:
         if self.messages[0][0]:
             self.messages[0][0] -= 1
             return None
-        return self.messages.popleft()[1]
+        place, head, content = self.messages.popleft()[1]
+        if isinstance(content, tuple):
+            content = self.blocks.borrow(place, *content)
+        return place, head, content
 
     def finalize(self):
         """Do nothing: threads need no shutdown."""

@@ -6,22 +6,25 @@ import importlib
 import importlib.util
 import os
 import socket
+import struct
 from collections import deque
 
 import numpy as np
 
 from mxcy.base import MXNetError
 from mxcy.dist.memory import take
+from mxcy.dist.worlds.block_files import BlockFiles
 from mxcy.dist.worlds.channel import Channel, Request, Requests
 from mxcy.dist.worlds.machines import levels_of
 from mxcy.dist.worlds.neighbour import identity
 from mxcy.dist.worlds.segments import Segments
+from mxcy.dist.worlds.shared_blocks import SharedBlock, SharedBlocks
 
 __all__ = ["World", "has_engine", "no_engine"]
 
 _CONTROL, _HEAD, _BODY = 1, 2, 3  # tags of control messages, and of the parts of other messages
 _MOST_BODIES = 64  # bodies received at a time; further heads stay queued in MPI
-_LENGTH_BYTES = 8
+_PREFIX = struct.Struct("<qqi")  # of a head: the body's bytes, and its block and loan or -1
 
 
 def has_engine():
@@ -49,7 +52,7 @@ class World:
     joins : int
         If not 0, a running job has started this process, the `joins`-th time that it grew.
     shares_memory : bool
-        Whether ranks on one machine may sum large arrays in shared memory.
+        Whether processes on one machine may sum large arrays and pass messages in shared memory.
 
     Attributes
     ----------
@@ -71,6 +74,8 @@ class World:
         Name of this process, unique over the job's lifetime.
     levels : tuple of int or None
         See `levels_of`.
+    blocks : SharedBlocks or None
+        For bodies of messages to processes on this machine, if there are such.
 
     Raises
     ------
@@ -91,7 +96,7 @@ class World:
         self._incoming = {}  # place -> messages whose bodies may be in flight
         self._sent = []
         self.engine = mpi.Get_library_version().splitlines()[0].strip("\0 ")
-        self.joins, self.levels = bool(joins), None
+        self.joins, self.levels, self.blocks = bool(joins), None, None
         if joins:
             self.name = f"newcomer {joins}.{mpi.COMM_WORLD.rank}"
             counts, _ = self._rebuild(mpi.Comm.Get_parent().Merge(True))
@@ -101,16 +106,41 @@ class World:
         world = mpi.COMM_WORLD.Dup()
         world.Set_errhandler(mpi.ERRORS_RETURN)
         self._world = world
-        roles, machines = zip(*world.allgather((role, socket.gethostname())), strict=True)
-        self.roles, self.machines, self.place = list(roles), list(machines), world.rank
-        self._comm = world.Split(roles.index(role), world.rank)
+        files = self._open_files()
+        own = role, socket.gethostname(), identity(), files and files.path
+        processes = world.allgather(own)
+        self.roles, self.machines = ([row[column] for row in processes] for column in (0, 1))
+        self.place = world.rank
+        self._comm = world.Split(self.roles.index(role), world.rank)
         self.rank, self.size = self._comm.rank, self._comm.size
-        rows = self._comm.allgather((socket.gethostname(), identity()))
-        self.hosts, self.processes = [host for host, _ in rows], [process for _, process in rows]
+        peers = [row for row in processes if row[0] == role]
+        self.hosts, self.processes = [row[1] for row in peers], [row[2] for row in peers]
         self.name = f"rank {self.rank}"
         self.levels = None if elastic else levels_of(self.rank, self.hosts)
         self._message_comm, self._control_comm = world.Dup(), self._comm.Dup()
+        self._open_blocks(files, processes)
         self._open_segments()
+
+    def _open_files(self):
+        if self._shares_memory and not self._elastic and self._mpi.COMM_WORLD.size > 1:
+            with contextlib.suppress(OSError):
+                return BlockFiles()
+        return None
+
+    def _open_blocks(self, files, processes):
+        """Share blocks with all other processes of this machine that allow it; collective."""
+        _, host, (space, _), _ = processes[self.place]
+        opened = []
+        for place, (_, its_host, (its_space, _), path) in enumerate(processes):
+            near = its_host == host and its_space == space != ""
+            if files and path and near and place != self.place and files.attach(place, path):
+                opened.append(place)
+        lists = self._world.allgather(opened)
+        readers = [place for place in opened if self.place in lists[place]]
+        if readers:
+            self.blocks = SharedBlocks(readers, files.map)
+        elif files:
+            files.close()
 
     def _open_segments(self):
         """Share memory with the other ranks, if all are on one machine; collective."""
@@ -182,8 +212,9 @@ class World:
         ----------
         place : int
         head : bytes
-        body : numpy.ndarray, optional
-            Contiguous; must not change until the request is done.
+        body : numpy.ndarray or SharedBlock, optional
+            An array is contiguous and must not change until the request is done. A block must not
+            change as long as anything refers to it.
         given : bool
             Whether it never changes: this process, if it is the receiver, gets it without a copy.
 
@@ -195,10 +226,15 @@ class World:
         if place == self.place:
             self._to_self.append((place, head, _received(body, given)))
             return Requests([], None)
+        loan = None
+        if isinstance(body, SharedBlock):
+            loan = body.lend() if place in self.blocks.readers else None
+            start, body = body.start, body.array()
         length = 0 if body is None else body.nbytes
-        octets = bytearray(length.to_bytes(_LENGTH_BYTES, "little") + head)
+        prefix = _PREFIX.pack(length, *((-1, -1) if loan is None else (start, loan)))
+        octets = bytearray(prefix + head)
         requests = [self._message_comm.Isend([octets, mpi.BYTE], place, _HEAD)]
-        if length:
+        if length and loan is None:
             content = body.reshape(-1).view(np.uint8)
             requests.append(self._message_comm.Isend([content, mpi.BYTE], place, _BODY))
         return Requests(requests, octets)
@@ -238,15 +274,16 @@ class World:
                 return
             octets = bytearray(status.Get_count(mpi.BYTE))
             message.Recv([octets, mpi.BYTE])
-            head = bytes(octets[_LENGTH_BYTES:])
-            length = int.from_bytes(octets[:_LENGTH_BYTES], "little")
-            body = memory_of(head, length) if memory_of is not None else None
-            body = take(length) if body is None else body
-            request = (
-                self._message_comm.Irecv([body, mpi.BYTE], status.source, _BODY)
-                if body.size
-                else None
-            )
+            head = bytes(octets[_PREFIX.size :])
+            length, start, loan = _PREFIX.unpack_from(octets)
+            request = None
+            if loan >= 0:
+                body = self.blocks.borrow(status.source, start, length, loan)
+            else:
+                body = memory_of(head, length) if memory_of is not None else None
+                body = take(length) if body is None else body
+                if length:
+                    request = self._message_comm.Irecv([body, mpi.BYTE], status.source, _BODY)
             messages = self._incoming.setdefault(status.source, deque())
             messages.append((head, body, request))
 
@@ -338,6 +375,8 @@ def _received(body, given):
     """The body of a message to this process, as the receiver gets it."""
     if body is None:
         return np.empty(0, np.uint8)
+    if isinstance(body, SharedBlock):
+        return body.array()
     content = body.reshape(-1).view(np.uint8)
     if given:
         return content
