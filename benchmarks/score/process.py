@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 from pathlib import Path
 
@@ -16,6 +17,8 @@ class ContenderError(RuntimeError):
 
 class Process:
     """A contender in a separate process, possibly in another environment.
+
+    It is stopped between commands, as idle threads of some libraries keep spinning.
 
     Parameters
     ----------
@@ -54,6 +57,7 @@ class Process:
         ContenderError
             If the command fails or the process ends.
         """
+        self._process.send_signal(signal.SIGCONT)
         try:
             self._process.stdin.write(json.dumps({"do": do, **arguments}) + "\n")
             self._process.stdin.flush()
@@ -63,13 +67,20 @@ class Process:
         if not line:
             last = self._log.read_text().strip().splitlines()[-1:]
             raise ContenderError(f"{self._kind} ended during {do}: {' '.join(last)}")
+        self._process.send_signal(signal.SIGSTOP)
         answer = json.loads(line)
         if "error" in answer:
             raise ContenderError(f"{self._kind}, {do}: {answer['error']}")
         return answer
 
+    @property
+    def pid(self):
+        """The process's number."""
+        return self._process.pid
+
     def close(self):
         """End the process."""
+        self._process.send_signal(signal.SIGCONT)
         self._process.stdin.close()
         try:
             self._process.wait(timeout=10)
