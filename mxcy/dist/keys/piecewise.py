@@ -11,6 +11,7 @@ one slot is written, others may still read the two that were written before it.
 
 import itertools
 
+from mxcy._library.stream import stream
 from mxcy.dist.keys.ownership import divide
 from mxcy.dist.keys.shared_memory import sum_blocks
 
@@ -132,7 +133,7 @@ class PiecewiseUpdate:
     def _scatter(self, step, source):
         for rank, (first, last) in enumerate(self._spans[step]):
             if rank != self._rank:
-                self._slot_of(step, self._rank, rank)[:] = source[first:last]
+                stream(self._slot_of(step, self._rank, rank), source[first:last])
 
     def _sum(self, step, source, sums):
         """Sum this rank's piece, in the order of ranks; return the sums and the piece's values."""

@@ -12,6 +12,8 @@ import itertools
 
 import numpy as np
 
+from mxcy._library.stream import stream
+
 __all__ = ["SharedBuffers", "SharedValues", "sum_blocks"]
 
 _CHUNK_BYTES = 8 << 20  # of arrays that are copied to the input buffer
@@ -76,7 +78,7 @@ class SharedBuffers:
             cuts = self._equal_cuts(piece.size)
             yield from self.scatter(piece, cuts, source is self.own)
             copy = sums[cuts[self._rank] : cuts[self._rank + 1]]
-            self.sum_part(piece, cuts, self.parts(cuts)[self._rank], copy)
+            self.sum_part(piece, cuts, copy, self.parts(cuts)[self._rank])
             now = yield from self.barrier(cuts)
             self.gather(sums, cuts, skip=self._rank)
         return now
@@ -100,7 +102,7 @@ class SharedBuffers:
         """
         cuts = self._equal_cuts(self.own.size)
         yield from self.scatter(self.own, cuts, True)
-        self.sum_part(self.own, cuts, self.parts(cuts)[self._rank])
+        self.sum_part(self.own, cuts, None, self.parts(cuts)[self._rank])
         yield from self.barrier(cuts, on_parts)
         return cuts
 
@@ -126,26 +128,26 @@ class SharedBuffers:
         if not is_own:
             for rank, (first, last) in enumerate(itertools.pairwise(cuts)):
                 if rank != self._rank:
-                    self.inputs[self._rank][first:last] = source[first:last]
+                    stream(self.inputs[self._rank][first:last], source[first:last])
         filled, self.filled = self.filled, False
         if not (is_own and filled):
             yield self._channel.barrier()
 
-    def sum_part(self, source, cuts, out, copy=None):
+    def sum_part(self, source, cuts, out, shared=None):
         """Sum this rank's part of what all ranks have scattered, in the order of ranks.
 
         Parameters
         ----------
         source, cuts
             See `scatter`.
-        out : numpy.ndarray
-            Takes the sum; not a part of `source`.
-        copy : numpy.ndarray, optional
-            Takes the sum, too; may be the part of `source`.
+        out : numpy.ndarray or None
+            Takes the sum; may be the part of `source`.
+        shared : numpy.ndarray, optional
+            Takes the sum, too, for the other ranks.
         """
         inputs = [self._part(self.inputs, rank, self._rank, cuts) for rank in range(self._ranks)]
         inputs[self._rank] = source[cuts[self._rank] : cuts[self._rank + 1]]
-        sum_blocks(inputs, out, copy)
+        sum_blocks(inputs, out, shared)
 
     def parts(self, cuts):
         """The parts of all ranks in their output buffers; only this rank writes its own.
@@ -208,29 +210,33 @@ class SharedBuffers:
         return buffers[owner][cuts[rank] : cuts[rank + 1]]
 
 
-def sum_blocks(terms, out, copy=None):
+def sum_blocks(terms, out, shared=None):
     """Sum arrays in their order, in blocks that stay in the cache if they are needed again.
 
     Parameters
     ----------
     terms : list of numpy.ndarray
         Two or more.
-    out : numpy.ndarray
-        Takes the sum; none of the terms.
-    copy : numpy.ndarray, optional
-        Takes the sum, too; may be one of the terms.
+    out : numpy.ndarray or None
+        Takes the sum, may be one of the terms.
+    shared : numpy.ndarray, optional
+        Takes the sum, too, for other cores; none of the terms.
     """
-    again = copy is not None or len(terms) > 2
-    step = _BLOCK_BYTES // out.itemsize if again else max(1, out.size)
+    size, dtype = terms[0].size, (shared if out is None else out).dtype
+    apart = out is None or len(terms) > 2  # a sum of two may replace one of them
+    step = _BLOCK_BYTES // dtype.itemsize if apart or shared is not None else max(1, size)
+    block = np.empty(min(step, size), dtype) if apart else None
     with np.errstate(all="ignore"):
-        for begin in range(0, out.size, step):
+        for begin in range(0, size, step):
             first, second, *others = (term[begin : begin + step] for term in terms)
-            total = out[begin : begin + step]
+            total = block[: first.size] if apart else out[begin : begin + step]
             np.add(first, second, out=total)
             for other in others:
                 np.add(total, other, out=total)
-            if copy is not None:
-                copy[begin : begin + step] = total
+            if shared is not None:
+                stream(shared[begin : begin + step], total)
+            if apart and out is not None:
+                out[begin : begin + step] = total
 
 
 class SharedValues:
