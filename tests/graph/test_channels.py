@@ -123,6 +123,26 @@ def test_other_readers_prevent_padding():
     net.check(net.conv(pooled, 4), filled=False)
 
 
+def test_narrow_images_between_pointwise_layers_are_filled():
+    net = Net()
+    first = net.conv(net.variable(1, 16, 4, 4), 6)  # a third more
+    wide = net.conv(net.conv(first, 16, act="relu"), 16, 3, group=16, act="relu")
+    x = net.conv(wide, 6, other=first)
+    assert net.check(net.conv(x, 16), filled=True) == {8, 16}
+
+
+def test_narrow_images_of_other_layers_are_not_filled():
+    def narrow(channels=6, size=4, before=1, after=1):
+        net = Net()
+        x = net.conv(net.variable(1, 16, size, size), channels, before)
+        net.check(net.conv(x, 16, after), filled=False)
+
+    narrow(channels=5)
+    narrow(size=1)
+    narrow(before=3)
+    narrow(after=3)
+
+
 def test_nothing_is_filled_without_blocks():
     net = Net()
     x = net.conv(net.conv(net.variable(1, 4, 4, 4), 7), 7, 3, group=7)
