@@ -165,11 +165,15 @@ def _runs(process):
     return state != "Z"
 
 
-def test_the_launcher_imports_neither_numpy_nor_the_library():
+@pytest.mark.parametrize("program", [["-m", "mxcy.tools.launch"], ["tools/launch.py"]])
+def test_the_launcher_imports_neither_numpy_nor_the_library(program):
     """It starts before its processes do, and needs none of what these import."""
-    line = [sys.executable, "-X", "importtime", "-m", "mxcy.tools.launch"]
-    line += ["-n", "2", "-s", "0", "--dry-run", "true"]
-    ended = subprocess.run(line, capture_output=True, text=True, check=True)
+    line = [sys.executable, *program, "-n", "2", "-s", "0", "--dry-run", "true"]
+    root = str(Path(__file__).resolve().parents[2])
+    variables = {**os.environ, "PYTHONPROFILEIMPORTTIME": "1", "PYTHONPATH": root}
+    ended = subprocess.run(
+        line, capture_output=True, text=True, check=True, cwd=root, env=variables
+    )
     assert "-n 2" in ended.stdout
     imported = {row.rsplit("|", 1)[-1].strip() for row in ended.stderr.splitlines()}
     assert "mxcy.dist.hostfile" in imported
