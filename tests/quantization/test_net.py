@@ -1,5 +1,7 @@
 """`quantize_net`: Gluon networks in int8."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -42,6 +44,27 @@ def test_quantized_networks_answer_about_the_same(network, tmp_path, calibration
         str(tmp_path / "net-symbol.json"), ["data"], str(tmp_path / "net-0000.params")
     )
     assert np.array_equal(again(data).asnumpy(), quantized(data).asnumpy())
+
+
+@pytest.mark.parametrize("layer", ["convolution", "dense"])
+def test_layers_before_final_moves_return_floats(layer):
+    """MXNet rounds the scores of such a network to 8 bits in mode full."""
+    mx.random.seed(3)
+    net = nn.HybridSequential()
+    net.add(nn.Conv2D(8, 3, in_channels=3) if layer == "convolution" else nn.Dense(8))
+    net.add(nn.Flatten(), nn.HybridLambda(lambda F, x: F.reshape(x, shape=(0, 4, -1))))
+    net.initialize(mx.init.Xavier())
+    data = mx.nd.array(np.random.RandomState(5).rand(32, 3, 8, 8))
+    expected = net(data).asnumpy()
+    loader = mx.gluon.data.DataLoader(mx.gluon.data.ArrayDataset(data), batch_size=8)
+    results = {}
+    for mode in ("full", "smart"):
+        quantized = quantize_net(net, calib_data=loader, calib_mode="naive", quantize_mode=mode)
+        results[mode] = quantized(data).asnumpy()
+        names = [node["op"] for node in json.loads(quantized.export(None)[0].tojson())["nodes"]]
+        assert "_contrib_dequantize" not in names and names[-2:] == ["Flatten", "Reshape"]
+    assert np.array_equal(results["full"], results["smart"])
+    assert np.abs(results["full"] - expected).max() < 0.02 * np.abs(expected).max()
 
 
 @pytest.mark.parametrize("batch", [1, 4, 8])

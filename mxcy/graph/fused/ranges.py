@@ -5,9 +5,11 @@ a dense layer or product returns floats. Concatenated arrays get a common range,
 concatenation only copies bytes.
 """
 
+import itertools
+
 from mxcy.graph.fused.chains import users_of
 from mxcy.graph.fused.records import LAYERS
-from mxcy.graph.node import topological
+from mxcy.graph.node import SymbolNode, topological
 from mxcy.ops.core.record import find
 
 __all__ = ["give_floats", "settle"]
@@ -68,9 +70,10 @@ def _has_range(node):
 
 
 def give_floats(entries):
-    """Let convolutions that are only dequantized return floats, in place.
+    """Let layers that are only dequantized return floats, in place.
 
-    MXNet leaves them unchanged. Kernels cannot return floats after a sum.
+    MXNet leaves convolutions unchanged, and layers whose results are reshaped or transposed before.
+    Convolutions cannot return floats after a sum.
 
     Parameters
     ----------
@@ -81,36 +84,59 @@ def give_floats(entries):
     -------
     list of (SymbolNode, int)
     """
-    return _narrowed(entries, _give_floats_of_convolutions)
+    return _narrowed(entries, _give_floats_before_moves)
 
 
-def _give_floats_of_convolutions(node, users, replaced):
+def _give_floats_before_moves(node, users, replaced):
+    """Remove the dequantize after a layer, or after moves of its elements."""
     if node.op is not find("_contrib_dequantize"):
         return
-    source = node.inputs[0][0]
-    if source.op in _CONVOLUTIONS and "other" not in source.op.arguments(source.parsed):
-        _leave_out(node, source, users, replaced)
+    moves, source = [], node.inputs[0][0]
+    while source.op is not None and source.op.moves_like:
+        moves.insert(0, source)
+        source = source.inputs[0][0]
+    path = [source, *moves, node]
+    alone = all(_only_reader(user, read, users) for read, user in itertools.pairwise(path))
+    if not (alone and _can_return_floats(source)):
+        return
+    _return_floats(source)
+    moved = source
+    for move in moves:
+        name = move.name.removeprefix("quantized_")
+        moved = SymbolNode(move.op.moves_like, name, move.attrs, [(moved, 0)])
+    replaced[id(node), 0] = (moved, 0)
+
+
+def _can_return_floats(node):
+    """Whether a node is a layer that can return floats."""
+    if node.op in _CONVOLUTIONS:
+        return "other" not in node.op.arguments(node.parsed)
+    return node.op is not None and "enable_float_output" in node.op.schema.by_name
+
+
+def _only_reader(node, source, users):
+    """Whether `node` is the only reader of `source`."""
+    return {id(user) for user, *_ in users[id(source)]} == {id(node)}
+
+
+def _return_floats(layer):
+    """Let a layer return floats."""
+    for key in _CALIBRATION:
+        layer.attrs.pop(key, None)
+    layer.attrs["enable_float_output"] = "True"
+    layer.changed()
 
 
 def _give_floats(node, users, replaced):
-    """Remove the dequantize after a node that can return floats."""
+    """Remove the dequantize after a layer other than a convolution."""
     if node.op is not find("_contrib_dequantize"):
         return
     source = node.inputs[0][0]
-    known = () if source.op is None else source.op.schema.by_name
-    if "enable_float_output" in known and source.op not in _CONVOLUTIONS:
-        _leave_out(node, source, users, replaced)
-
-
-def _leave_out(node, source, users, replaced):
-    """Remove the dequantize `node` if it is the only reader of its source."""
-    if {id(user) for user, *_ in users[id(source)]} != {id(node)}:
+    if source.op in _CONVOLUTIONS or not _can_return_floats(source):
         return
-    for key in _CALIBRATION:
-        source.attrs.pop(key, None)
-    source.attrs["enable_float_output"] = "True"
-    source.changed()
-    replaced[id(node), 0] = (source, 0)
+    if _only_reader(node, source, users):
+        _return_floats(source)
+        replaced[id(node), 0] = (source, 0)
 
 
 _SWITCHED = {

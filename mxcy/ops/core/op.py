@@ -98,6 +98,8 @@ class Op:
         Its int8 counterpart.
     out_range : callable, optional
         ``out_range(a, ranges, ins, outs)``: (minimum, maximum) of a quantized result, or None.
+    moves_like : Op, optional
+        The float operator that moves the elements of its only input as this int8 operator does.
     factor : callable, optional
         ``factor(a)``: the scalar by which it multiplies its input, or None.
     identity : bool
@@ -152,6 +154,7 @@ class Op:
         "layer",
         "quantized",
         "out_range",
+        "moves_like",
         "factor",
         "identity",
         "joins",
@@ -219,6 +222,7 @@ class Op:
         layer: Layer | None = None,
         quantized: Quantized | None = None,
         out_range: Callable[..., tuple[float, float] | None] | None = None,
+        moves_like: "Op | None" = None,
         factor: Callable[..., float | None] | None = None,
         identity: bool = False,
         joins: Callable[..., bool] | None = None,
@@ -252,7 +256,7 @@ class Op:
         self.uses_rng = bool(uses_rng)
         self.like_out, self.eager, self.infer_back = like_out, eager, infer_back
         self.forwards, self.epilogue, self.layer, self.factor = forwards, epilogue, layer, factor
-        self.quantized, self.out_range = quantized, out_range
+        self.quantized, self.out_range, self.moves_like = quantized, out_range, moves_like
         self.identity, self.joins, self.batched = identity, joins, batched
         self.repeatable, self.complexes = repeatable, complexes
         self.ignored = frozenset(map(self.inputs.index, ignores))  # positions

@@ -72,6 +72,7 @@ def mover(name, plain, doc, samples, **parts):
         samples=tried,
         dtypes=("float32",),
         out_range=kept_range,
+        moves_like=plain,
         doc=doc,
         **parts,
     )
