@@ -79,10 +79,18 @@ def init(
     AssertionError
         If `target_dtype` is neither.
     """
-    if mixed.policy is not None:
-        return
     target = name_of_target(target_dtype)
-    assert target, "AMP currently supports only float16 or bfloat16 as a target_dtype"
+    if mixed.policy is not None:
+        if target != mixed.policy.target:
+            logging.warning(
+                "AMP runs in %s since an earlier amp.init; amp.reset() ends that",
+                mixed.policy.target,
+            )
+        return
+    assert target, (
+        "AMP currently supports only float16 or bfloat16 as a target_dtype, "
+        f"received {target_dtype!r}"
+    )
     policy = Policy(target, target_precision_ops, fp32_ops, conditional_fp32_ops, record_of)
     logging.info("Using AMP")
     warn_once(target)

@@ -98,7 +98,9 @@ def _check_texts(name, values):
 def _policy(target_dtype, target_dtype_ops, fp32_ops, conditional_fp32_ops):
     """Check the arguments and return their Policy."""
     target = name_of_target(target_dtype)
-    assert target, "Only target_dtype float16 and bfloat16 are supported currently"
+    assert target, (
+        f"Only target_dtype float16 and bfloat16 are supported currently, received {target_dtype!r}"
+    )
     for name, ops in (("target_dtype_ops", target_dtype_ops), ("fp32_ops", fp32_ops)):
         if ops is not None:
             _check_texts(name, ops)

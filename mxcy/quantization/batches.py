@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from mxcy.gluon.data.dataset import Dataset
 from mxcy.io import DataBatch, DataDesc, DataIter
 from mxcy.ndarray import NDArray
 
@@ -64,12 +65,17 @@ def as_data_iter(calib_data):
     Raises
     ------
     ValueError
-        If `calib_data` is a single array instead of batches.
+        If `calib_data` is a single array or a dataset instead of batches.
     """
     if isinstance(calib_data, (NDArray, np.ndarray)):
         raise ValueError(
             "calib_data: expected a DataLoader, a DataIter or a list of batches, got "
             f"{type(calib_data).__name__} of shape {calib_data.shape}"
+        )
+    if isinstance(calib_data, Dataset):
+        raise ValueError(
+            "calib_data: expected a DataLoader, a DataIter or a list of batches, got "
+            f"{type(calib_data).__name__}; pass DataLoader(dataset, batch_size=32)"
         )
     if not isinstance(calib_data, DataIter):
         calib_data = DataIterWrapper(calib_data)

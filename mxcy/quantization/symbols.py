@@ -7,9 +7,12 @@ import warnings
 from mxcy import env
 from mxcy import ndarray as nd
 from mxcy._base import cpus
+from mxcy._base.suggestions import did_you_mean
+from mxcy._base.warning import warn
 from mxcy.base import MXNetError
 from mxcy.graph.node import topological
 from mxcy.graph.passes import quantize
+from mxcy.ops.core.record import REGISTRY
 from mxcy.quantization.table import print_table, quantized_nodes
 from mxcy.util import is_np_array
 
@@ -55,7 +58,7 @@ def quantize_symbol(
         If the mode is unknown.
     """
     if quantize_mode not in _MODES:
-        raise MXNetError(f"unrecognized quantize mode: {quantize_mode}")
+        raise MXNetError(f"unrecognized quantize mode: {quantize_mode}, expected `full` or `smart`")
     options = quantize.Options(
         dtype=quantized_dtype,
         mode=quantize_mode,
@@ -66,6 +69,7 @@ def quantize_symbol(
         after_readers=is_np_array(),
     )
     _warn_without_vnni()
+    _warn_of_unknown(sym, options)
     result = quantize.run(sym._entries, options)
     quantized = type(sym)(result.entries)
     if env.get("MXNET_QUANTIZATION_VERBOSE"):
@@ -74,6 +78,24 @@ def quantize_symbol(
     if "passes" in env.get("MXCY_VERBOSE"):
         print_table(result)
     return quantized, result.layers
+
+
+def _warn_of_unknown(sym, options):
+    """Warn of excluded nodes that the network lacks, and of excluded operators that nothing has."""
+    known = set()
+    for node in topological(sym._entries) if options.names else ():
+        known |= quantize.names_inside(node)
+    unknown = sorted(options.names - known)
+    if unknown:
+        warn(
+            f"excluded layers that the network does not have: {unknown}"
+            + did_you_mean(unknown[0], known)
+        )
+    unknown = sorted(options.operators - REGISTRY.keys())
+    if unknown:
+        warn(
+            f"excluded operators that do not exist: {unknown}" + did_you_mean(unknown[0], REGISTRY)
+        )
 
 
 def calibrate_symbol(qsym, ranges):

@@ -52,6 +52,16 @@ def test_symbols_made_under_init(mixed, caplog):
     assert "SoftmaxOutput does not support dynamic loss scaling" in caplog.text
 
 
+def test_a_later_init_keeps_the_type_and_says_so(mixed, caplog):
+    mixed("bfloat16")
+    mixed("bfloat16")
+    assert "amp.reset" not in caplog.text
+    mixed("float16")
+    assert "AMP runs in bfloat16 since an earlier amp.init" in caplog.text
+    with pytest.raises(AssertionError, match="received 'bf16'"):
+        amp.convert_symbol(mx.sym.var("data"), "bf16")
+
+
 @pytest.mark.parametrize("name", list(graphs.networks(mx)))
 @pytest.mark.parametrize("target", ["float16", "bfloat16"])
 def test_files_are_those_of_float32(name, target):

@@ -90,7 +90,7 @@ def test_wrong_numbers_of_inputs(path):
     sym, params = dense()
     with pytest.raises(AssertionError, match="must equal"):
         mx.onnx.export_model(sym, params, [(2, 3)], [np.float32] * 2, path)
-    with pytest.raises(ValueError, match="expected a shape for each of the inputs data"):
+    with pytest.raises(ValueError, match=r"a shape for each input .*\(data\), got 2"):
         mx.onnx.export_model(sym, params, [(2, 3), (4,)], onnx_file_path=path)
     with pytest.raises(ValueError, match="expected the shapes"):
         mx.onnx.export_model(sym, params, onnx_file_path=path)

@@ -1,6 +1,7 @@
 """`quantize_net`: Gluon networks in int8."""
 
 import json
+import warnings
 
 import numpy as np
 import pytest
@@ -155,3 +156,22 @@ def test_invalid_arguments_are_named():
             calib_mode="naive",
             calib_data=mx.io.NDArrayIter(mx.nd.ones((4, 4)), batch_size=2),
         )
+
+
+def test_unknown_excluded_names_are_pointed_out(network):
+    data = mx.nd.ones((2, 3, 8, 8))
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", message="excluded")
+        quantize_net(network, calib_data=[data], calib_mode="naive", exclude_layers_match=["conv"])
+    with pytest.warns(UserWarning, match=r"network does not have: \['hybridsequential9_conv0_fwd'"):
+        quantize_net(
+            network, data_shapes=[(2, 3, 8, 8)], exclude_layers=["hybridsequential9_conv0_fwd"]
+        )
+    with pytest.warns(UserWarning, match=r"do not exist: \['Convolutoin'\].*Convolution"):
+        quantize_net(network, data_shapes=[(2, 3, 8, 8)], exclude_operators=["Convolutoin"])
+
+
+def test_datasets_need_a_loader(network):
+    images = mx.gluon.data.ArrayDataset(mx.nd.ones((2, 3, 8, 8)))
+    with pytest.raises(ValueError, match=r"got ArrayDataset; pass DataLoader\(dataset"):
+        quantize_net(network, calib_data=images, calib_mode="naive")

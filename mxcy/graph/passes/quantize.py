@@ -121,11 +121,26 @@ def _choose(order, users, options, kept):
     return chosen
 
 
+def names_inside(node):
+    """Return the names of a node and of those that were fused into it.
+
+    Parameters
+    ----------
+    node : SymbolNode
+
+    Returns
+    -------
+    set of str
+    """
+    inside = {node.name}
+    for key in node.op.in_symbols.subgraphs if node.op is not None else ():
+        inside.update(n.name for n in body_graph(node.attrs[key]).nodes if n.op is not None)
+    return inside
+
+
 def _refusal(node, rule, options):
     """The reason why a node may not be quantized, or None."""
-    inside = {node.name}
-    for text in (node.attrs[key] for key in node.op.in_symbols.subgraphs):
-        inside.update(n.name for n in body_graph(text).nodes if n.op is not None)
+    inside = names_inside(node)
     if inside & options.names:
         return f"excluded: {', '.join(sorted(inside & options.names))}"
     if {node.op.name, *node.op.aliases} & options.operators:

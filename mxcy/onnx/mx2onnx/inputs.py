@@ -60,8 +60,8 @@ def data_names(sym, params, count):
             names.remove(name)
     if len(names) != count:
         raise ValueError(
-            f"in_shapes: expected a shape for each of the inputs {', '.join(names) or '(none)'} "
-            f"that are not among the parameters, got {count}"
+            f"in_shapes: expected a list with a shape for each input that is not among the "
+            f"parameters ({', '.join(names) or 'none'}), got {count}"
         )
     return names
 
