@@ -51,13 +51,11 @@ class Op:
     uses_mode : bool
         Whether training differs from prediction, given by ``a.train``.
     uses_types : bool
-        Whether the result's dtype depends on the thread's type rules, given by ``a.numpy_types``
-        (see `result_types`).
+        Whether the result's dtype depends on the thread's type rules, ``a.numpy_types``.
     uses_rng : bool or callable
         Whether it draws random numbers, or ``uses_rng(a)``.
     arguments : callable, optional
-        ``arguments(a)``: names of the inputs required by the attributes; by default all, except
-        `bias` with ``no_bias``.
+        ``arguments(a)``: names of the required inputs, by default all but `bias` with ``no_bias``.
     infer : callable
         ``infer(a, *specs)``, for variadic inputs ``infer(a, specs)``: the Spec of the output or a
         tuple of them. Raises MXNetError for inconsistent inputs, and may complete unknown specs.
@@ -82,8 +80,7 @@ class Op:
     like_out : sequence of str
         Attributes whose default depends on ``out=``.
     aux : sequence of str, or callable, optional
-        Inputs that are auxiliary states in symbols, by default those it writes; or ``aux(a)``,
-        their positions.
+        Auxiliary states in symbols, by default the inputs it writes; or ``aux(a)``, positions.
     eager : callable, optional
         ``eager(a, F, array, *inputs)``: computes an output with value-dependent shape.
     infer_back : callable, optional
@@ -115,8 +112,7 @@ class Op:
     in_symbols : InSymbols, optional
         Its properties in symbols and their files.
     foreign : object, optional
-        Runner of users' Python code in place of a kernel, see `mxcy.custom`. Such an operator may
-        have any side effect, so passes do not change its nodes.
+        Runner of users' Python code, see `mxcy.custom`; passes keep its nodes for side effects.
     stypes : iterable of Rule
         Rules for sparse arrays.
     sparse_gradient : callable, optional
