@@ -158,15 +158,6 @@ def _onednn(mx):
         yield Finding("oneDNN", False, "not installed", _install("onednn"))
 
 
-def _blas(mx):
-    path = importlib.import_module("mxcy._library.blas").find_library()
-    if path:
-        yield Finding("OpenBLAS", True, path)
-    else:
-        detail = "not installed; using oneDNN's or mxcy's matrix products"
-        yield Finding("OpenBLAS", False, detail, _install("openblas"))
-
-
 def _opencv(mx):
     version, error = _probe("import cv2; print(cv2.__version__)")
     if version:
@@ -238,7 +229,7 @@ def findings():
     if mx is None:
         return [_import_finding(error)]
     parts = [Finding("mxcy", True, mx.__version__)]
-    for ask in (_fronts, _library, _onednn, _blas, _opencv, _mpi, _cuda):
+    for ask in (_fronts, _library, _onednn, _opencv, _mpi, _cuda):
         try:
             parts.extend(ask(mx))
         except Exception as problem:  # one broken component must not hide the others

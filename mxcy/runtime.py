@@ -6,7 +6,7 @@ from importlib.util import find_spec
 from mxcy import env, libinfo
 from mxcy._base import cpus
 from mxcy._base.listing import listing
-from mxcy._library import blas, front, onednn
+from mxcy._library import front, onednn
 from mxcy._library.open import open_library
 from mxcy._machine import threads as process_threads
 from mxcy._machine.levels import is_x86
@@ -38,6 +38,7 @@ _ABSENT = (
     "CUTENSOR",
     "CPU_SSE4A",
     "JEMALLOC",
+    "BLAS_OPEN",
     "BLAS_ATLAS",
     "BLAS_MKL",
     "BLAS_APPLE",
@@ -130,7 +131,6 @@ def feature_list():
         **{name: level >= least for name, least in _LEVELS.items()},
         **dict.fromkeys(_ABSENT, False),
         **dict.fromkeys(_PRESENT, True),
-        "BLAS_OPEN": blas.find_library() is not None,
         "ONEDNN": has_onednn,
         "MKLDNN": has_onednn,
         "OPENCV": find_spec("cv2") is not None,

@@ -163,14 +163,6 @@ MX_API void mx_onednn_cache_limit(int64_t entries);
 /* Entries, bytes (estimated), hits, misses, evictions, maximum of entries. */
 MX_API void mx_onednn_cache_stats(int64_t* six);
 
-/* --- BLAS ---------------------------------------------------------------------------------- */
-/* Open OpenBLAS (a CBLAS) for very large matrix products when there is no oneDNN; NULL: back to our
- * own kernels. */
-MX_API int mx_blas_open(const char* path);
-/* The same at the first such product; a file that is no CBLAS is then ignored. */
-MX_API void mx_blas_offer(const char* path);
-MX_API const char* mx_blas_name(void); /* the library in use: "onednn", "openblas" or "" */
-
 #ifdef __cplusplus
 }
 #endif

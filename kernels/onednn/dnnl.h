@@ -133,8 +133,6 @@ enum ArgumentIndex {
   F(primitive_create, (dnnl_primitive**, const dnnl_primitive_desc*))                             \
   F(primitive_execute, (const dnnl_primitive*, dnnl_stream*, int count, const Argument*))         \
   F(primitive_destroy, (dnnl_primitive*))                                                         \
-  F(sgemm, (char, char, int64_t m, int64_t n, int64_t k, float alpha, const float*, int64_t,      \
-            const float*, int64_t, float beta, float*, int64_t))                                  \
   F(reorder_primitive_desc_create,                                                                \
     (dnnl_primitive_desc**, Md src, dnnl_engine*, Md dst, dnnl_engine*, AttrOf))                  \
   F(convolution_forward_primitive_desc_create,                                                    \

@@ -16,7 +16,7 @@ from typing import Any
 
 from mxcy import env
 from mxcy._base import cpus
-from mxcy._library import blas, onednn
+from mxcy._library import onednn
 from mxcy._library.open import open_library
 from mxcy._library.services import Services
 from mxcy._machine import threads, tuning
@@ -204,7 +204,6 @@ threads.check_runtimes()
 if env.is_set("OMP_NUM_THREADS") or env.is_set("MXNET_OMP_MAX_THREADS"):
     threads.limit_pools(env.omp_threads())
 onednn.offer()
-blas.offer()
 tuning.plug(tuning.Library(*(_names[name] for name in tuning.Library._fields)))
 
 Streams = _names["Streams"]

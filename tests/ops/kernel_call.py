@@ -44,8 +44,6 @@ def library():
     """libmxcy.so, initialised with a team of two."""
     lib = open_library()
     lib.mx_last_error.restype = ctypes.c_char_p
-    lib.mx_blas_name.restype = ctypes.c_char_p
-    lib.mx_blas_open.argtypes = [ctypes.c_char_p]
     lib.mx_kernel_query.restype = ctypes.c_int64
     lib.mx_kernel_query.argtypes = [ctypes.c_char_p, ctypes.c_void_p, ctypes.c_int32]
     lib.mx_init.argtypes = [ctypes.c_int32, ctypes.c_int32, ctypes.c_int64]

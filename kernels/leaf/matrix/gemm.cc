@@ -2,7 +2,6 @@
 // "gemm" (dot, batch_dot, linalg_gemm, linalg_gemm2) and "fully_connected".
 #include "leaf/matrix/gemm.h"
 
-#include "core/blas.h"
 #include "leaf/matrix/few_rows.h"
 #include "params/matrix.gen.h"
 
@@ -144,8 +143,6 @@ template void add_few_rows(int64_t, int64_t, int64_t, int64_t, const double*, co
 template <class T>
 int gemm_arrays(int threads, const GemmShape& s, T alpha, const T* a, const T* b, T beta, T* c) {
   if (thin_product(threads, s, alpha, a, b, beta, c)) return 0;
-  const BlasProblem problem = {s.transpose_a, s.transpose_b, s.m, s.n, s.k, s.lda, s.ldb, s.ldc};
-  if (blas_gemm(threads, problem, alpha, a, b, beta, c)) return 0;
   const Matrix<T> left = {a, s.lda, s.transpose_a}, right = {b, s.ldb, !s.transpose_b};
   if (gemm(threads, s.m, s.n, s.k, alpha, left, right, beta, c, s.ldc)) return 0;
   return mx_fail("matrix product: out of memory");
@@ -184,16 +181,18 @@ T start(const Addend<T>& addend, bool add, int64_t rows, int64_t cols, T* out) {
   return 1;
 }
 
-// Multiply-adds up to which a separate pass over C is noticeable.
+// Multiply-adds up to which a team does not pay.
 constexpr int64_t kSmall = 1 << 20;
 
 template <class T>
 int product(int threads, const GemmShape& s, double alpha, const T* a, const T* b,
             const Addend<T>& addend, bool add, T* out) {
-  if (addend.shared && addend.data && !add && s.m > 1 && s.n > 1 && s.m * s.n * s.k <= kSmall) {
+  const bool small = s.m * s.n * s.k <= kSmall;
+  const bool thin = s.m == 1 || s.n == 1 || (!small && has_few_rows(s.m, s.k));
+  if (addend.shared && addend.data && !add && !thin) {  // without a separate pass over C
     const Matrix<T> left = {a, s.lda, s.transpose_a}, right = {b, s.ldb, !s.transpose_b};
-    const bool ok = gemm_serial(s.m, s.n, s.k, (T)alpha, left, right, (T)0, out, s.n,
-                                (const T*)nullptr, addend.data);
+    const bool ok = gemm(small ? 1 : threads, s.m, s.n, s.k, (T)alpha, left, right, (T)0, out, s.n,
+                         addend.data);
     return ok ? 0 : mx_fail("matrix product: out of memory");
   }
   const T beta = start(addend, add, s.m, s.n, out);

@@ -11,146 +11,19 @@
 // depends only on k, not on the number of threads.
 #pragma once
 #include "core/memory/scratch.h"
+#include "leaf/matrix/panels.h"
 #include "leaf/matrix/teams.h"
-#include "leaf/simd/plane.h"
-#include "leaf/simd/transpose.h"
 
 MX_LEAF_BEGIN
 
 constexpr int kTileRows =
     MX_ISA_LEVEL >= 4 ? 14 : 6;            // limited by the registers, with two vectors per row
-constexpr int64_t kDepth = 256;            // k of a block
+constexpr int64_t kDepth = 512;            // k of a block
 constexpr int64_t kRows = 12 * kTileRows;  // rows of an A block
 constexpr int64_t kCols = 1024;            // columns of a B block
 constexpr int64_t kUnpackedRows =
     64;  // up to here B is read where it lies, a small one up to twice that
 constexpr int64_t kUnpackedSize = 16384;  // up to here A is, when it meets few panels of B
-
-// --- operands --------------------------------------------------------------------------------
-
-// Transpose L elements (`some`: the first `cols`) of each of `rows` rows into columns `width`
-// apart; missing rows are filled with zeros.
-template <class T, class S, bool some>
-inline void move_square(T* dst, int width, const S* src, int64_t stride, int rows, int cols) {
-  if constexpr (!some && sizeof(S) == 4) return transpose_square<float>(dst, width, src, stride);
-  constexpr int L = kLanes<T>;
-  Vec<T> square[L];
-#pragma GCC unroll 16
-  for (int i = 0; i < L; ++i) {
-    if (some) {
-      square[i] = i < rows ? load_first_as<T>(src + i * stride, cols) : Vec<T>{};
-    } else {
-      square[i] = load_as<T>(src + i * stride);
-    }
-  }
-  transpose_registers<T>(square);
-#pragma GCC unroll 16
-  for (int p = 0; p < L; ++p) {
-    if (!some || p < cols) store(dst + p * width, square[p]);
-  }
-}
-
-// dst[p * width + i] = src(i, p) for i < count and p < depth, zero for count <= i < width, where
-// src(i, p) is src[i * stride + p]. Writes up to a vector past the last element.
-template <class T, class S>
-inline void pack_transposed(T* dst, int width, const S* src, int64_t stride, int count,
-                            int64_t depth) {
-  constexpr int L = kLanes<T>;
-  // Vectors of a narrow piece overflow into the next row, which is written after them: therefore
-  // pieces are processed from last to first.
-  for (int i0 = (width - 1) / L * L; i0 >= 0; i0 -= L) {
-    const int rows = count - i0 < L ? (count - i0 < 0 ? 0 : count - i0) : L;
-    const S* from = src + i0 * stride;
-    T* to = dst + i0;
-    int64_t p = 0;
-    if (rows == L) {
-      for (; p + L <= depth; p += L) {
-        move_square<T, S, false>(to + p * width, width, from + p, stride, L, L);
-      }
-    }
-    for (; (depth - p) * rows > 2 * L; p += L) {
-      const int cols = depth - p < L ? (int)(depth - p) : L;
-      move_square<T, S, true>(to + p * width, width, from + p, stride, rows, cols);
-    }
-    for (; p < depth; ++p) {
-      if (rows < L) store(to + p * width, Vec<T>{});
-      for (int i = 0; i < rows; ++i) to[p * width + i] = scalar_as<T>(from[i * stride + p]);
-    }
-  }
-}
-
-// dst[p * width + i] = src[p * stride + i] for i < count, zero for count <= i < width. Writes up to
-// a vector past the last element.
-template <class T, class S>
-inline void pack_rows(T* dst, int width, const S* src, int64_t stride, int count, int64_t depth) {
-  constexpr int L = kLanes<T>;
-  const int pieces = ceil_div(count, L);
-  int64_t p = 0;
-  if (count == width) {
-    // As long as whole vectors stay inside the source; their overflow is overwritten.
-    const int64_t last = (depth - 1) * stride + count - pieces * L;
-    for (; p < depth && p * stride <= last; ++p) {
-      for (int w = 0; w < pieces; ++w) {
-        store(dst + p * width + w * L, load_as<T>(src + p * stride + w * L));
-      }
-    }
-  }
-  for (; p < depth; ++p) {
-    for (int i = 0; i < count; ++i) dst[p * width + i] = scalar_as<T>(src[p * stride + i]);
-    for (int i = count; i < width; ++i) dst[p * width + i] = 0;
-  }
-}
-
-// A matrix in memory. i runs along the side split into panels (rows of A, columns of B) and p along
-// k: element (i, p) is data[p * stride + i] if i is contiguous, else data[i * stride + p].
-template <class T, class S = T>
-struct Matrix {
-  const S* data;
-  int64_t stride;
-  bool i_contiguous;
-
-  void pack(T* dst, int width, int64_t i0, int count, int64_t p0, int64_t depth) const {
-    if (i_contiguous) {
-      pack_rows<T>(dst, width, data + p0 * stride + i0, stride, count, depth);
-    } else {
-      pack_transposed<T>(dst, width, data + i0 * stride + p0, stride, count, depth);
-    }
-  }
-  Matrix from(int64_t i) const {
-    return {data + (i_contiguous ? i : i * stride), stride, i_contiguous};
-  }
-  // Pointer to the panel at (i, p) if it needs no packing (row stride `stride`), else NULL.
-  const T* in_place(int64_t i, int64_t p) const {
-    if constexpr (sizeof(S) == sizeof(T)) {
-      if (i_contiguous) return data + p * stride + i;
-    }
-    return nullptr;
-  }
-  // Pointer to the row from (i, p) on if k is contiguous, else NULL.
-  const T* row_in_place(int64_t i, int64_t p) const {
-    if constexpr (sizeof(S) == sizeof(T)) {
-      if (!i_contiguous) return data + i * stride + p;
-    }
-    return nullptr;
-  }
-};
-template <class A>
-constexpr bool is_matrix = false;
-template <class T, class S>
-constexpr bool is_matrix<Matrix<T, S>> = true;
-
-// The weights (hidden x depth) of a dense layer in panels of two vectors' width, one after the
-// other.
-inline void pack_panels(int threads, int64_t hidden, int64_t depth, const float* weights,
-                        float* panels) {
-  constexpr int kWidth = 2 * kLanes<float>;
-  const Matrix<float> source = {weights, depth, false};
-  parallel_for(threads, hidden, kWidth, [&](int64_t begin, int64_t end) {
-    for (int64_t j = begin; j < end; j += kWidth) {
-      source.pack(panels + j * depth, kWidth, j, (int)least(kWidth, hidden - j), 0, depth);
-    }
-  });
-}
 
 // --- one tile --------------------------------------------------------------------------------
 
@@ -172,6 +45,16 @@ void finish_scaled(const T* sums, int64_t width, const Scale<T>& scale, T* c, in
       c[j] = scale.beta == 0 ? sum : sum + scale.beta * c[j];
     }
   }
+}
+
+// Bring what a tile of R rows and W vectors reads kAhead steps of k later into the first cache: a
+// panel of B and one of A do not fit it together.
+template <int R, int W, class T>
+inline MX_ALWAYS void prefetch_step(const T* a, const T* b, int64_t b_step) {
+  constexpr int kAhead = 8, kLine = 64 / sizeof(T);
+  if (R < 4) return;  // such a tile waits for its sums, not for its operands
+  for (int at = 0; at < R && a; at += kLine) __builtin_prefetch(a + kAhead * R + at);
+  for (int at = 0; at < W * kLanes<T>; at += kLine) __builtin_prefetch(b + kAhead * b_step + at);
 }
 
 // C tile (R rows, `cols` of W vectors) = alpha * A panel * B panel + rows + columns + beta * C. The
@@ -215,6 +98,7 @@ void tile(int64_t depth, const T* a, int64_t a_step, const T* b, int64_t b_step,
   triple[0] = a;
   for (int i = 1; i < (R + 2) / 3; ++i) triple[i] = triple[i - 1] + 3 * a_step;
   for (int64_t p = 0; p < depth; ++p, a += R, b += b_step) {
+    prefetch_step<R, W>(packed ? a : nullptr, b, b_step);
     Vec<T> right[W];
 #pragma GCC unroll 2
     for (int w = 0; w < W; ++w) right[w] = load(b + w * L);
@@ -295,10 +179,7 @@ Packed<T> pack_all(T* dst, const A& a, int64_t m, int64_t k) {
   const int64_t block = depth_of_block(k);
   for (int64_t p0 = 0; p0 < k; p0 += block) {
     const int64_t depth = least(block, k - p0);
-    for (int64_t i = 0; i < m; i += rows) {
-      const int count = (int)least(rows, m - i);
-      a.pack(dst + p0 * m + i * depth, count, i, count, p0, depth);
-    }
+    pack_block(a, dst + p0 * m, rows, (int)(m % rows), 0, m, p0, depth);
   }
   return {dst, m};
 }
@@ -345,10 +226,11 @@ bool gemm_serial(int64_t m, int64_t n, int64_t k, T alpha, const A& a, const B& 
     const int64_t cols = least(block_cols, n - j0);
     for (int64_t p0 = 0; p0 < k; p0 += block_depth) {
       const int64_t depth = least(block_depth, k - p0);
-      for (int64_t j = 0; j < cols; j += kWidth) {
-        const int count = (int)least(kWidth, cols - j);
-        if (pack_b || count < kWidth)
-          b.pack(b_panels + j * depth, count <= L ? L : kWidth, j0 + j, count, p0, depth);
+      const int64_t in_place = pack_b ? 0 : cols / kWidth * kWidth;
+      if (in_place < cols) {
+        const int narrow = (cols - in_place) % kWidth;
+        pack_block(b, b_panels + in_place * depth, kWidth, narrow <= L ? L : kWidth, j0 + in_place,
+                   cols - in_place, p0, depth);
       }
       for (int64_t i0 = 0; i0 < m; i0 += block_rows) {
         const int64_t rows = least(block_rows, m - i0);
@@ -358,10 +240,7 @@ bool gemm_serial(int64_t m, int64_t n, int64_t k, T alpha, const A& a, const B& 
         } else if (a_rows) {
           a_block = a_rows + i0 * a_step + p0;
         } else {
-          for (int64_t i = 0; i < rows; i += tile_rows) {
-            const int count = (int)least(tile_rows, rows - i);
-            a.pack(a_panels + i * depth, count, i0 + i, count, p0, depth);
-          }
+          pack_block(a, a_panels, tile_rows, (int)(rows % tile_rows), i0, rows, p0, depth);
         }
         for (int64_t j = 0; j < cols; j += kWidth) {
           const int count = (int)least(kWidth, cols - j);
@@ -400,8 +279,7 @@ bool gemm(int threads, int64_t m, int64_t n, int64_t k, T alpha, const A& a, con
                       });
 }
 
-// Row-major C = alpha * op(A) op(B) + beta * C over arrays in memory, by the opened BLAS if that
-// pays and by the loops above otherwise. 0, or -1 with an error text.
+// Row-major C = alpha * op(A) op(B) + beta * C over arrays in memory. 0, or -1 with an error text.
 struct GemmShape {
   bool transpose_a, transpose_b;
   int64_t m, n, k;

@@ -39,6 +39,7 @@ void product_tile(int64_t depth, const float* a, float* b, const Signed<const fl
   for (int i = 0; i < count; ++i) block[i] = blocks.at[i], sign[i] = splat<V>(blocks.signs[i]);
   const auto steps = [&](int64_t steps) MX_ALWAYS {
     for (int64_t p = 0; p < steps; ++p, a += R, b += kWidth) {
+      prefetch_step<R, 2>(a, b, kWidth);
       V left, right;
       if constexpr (count) {
         left = sign[0] * load(block[0]), right = sign[0] * load(block[0] + L);
