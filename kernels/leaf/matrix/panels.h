@@ -75,10 +75,9 @@ inline void pack_whole_rows(T* dst, int width, int64_t panels, const S* src, int
                             int64_t depth) {
   constexpr int L = kLanes<T>;
   const int pieces = ceil_div(width, L), last = width - (pieces - 1) * L;
-  // Rows of which whole vectors stay inside the source and the panel: their overflow is
-  // overwritten.
-  const int64_t surplus = pieces * L - width;
-  const int64_t whole = depth - ceil_div(surplus, least(stride, width));
+  // Rows of which whole vectors stay inside the source and the panel, where they are overwritten.
+  const int64_t surplus = pieces * L - width;  // of a row, whose stride is at least `width`
+  const int64_t whole = depth - ceil_div(surplus, width);
   const auto copy_row = [&](int64_t p, auto last_piece) MX_ALWAYS {
     for (int64_t q = 0; q < panels; ++q) {
       const S* from = src + p * stride + q * width;
