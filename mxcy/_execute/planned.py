@@ -43,7 +43,13 @@ def target(context=None):
             own.has_kernel, own.query, _measure_alone, 0, settings, trials.memory(), own.lower
         )
     return Target(
-        front.has_kernel, front.query, _measure_alone, front.block(), settings, trials.memory()
+        front.has_kernel,
+        front.query,
+        _measure_alone,
+        front.block(),
+        settings,
+        trials.memory(),
+        threads=env.omp_threads(),
     )
 
 

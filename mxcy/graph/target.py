@@ -18,10 +18,12 @@ class Target:
         For devices: sets their kernels in calls; see `mxcy.ops.core.prepare`.
     memory : dict
         Results of trials, as JSON values under str keys.
+    threads : int
+        The size of the parallel team.
     """
 
-    def __init__(self, has_kernel, query, measure, block, settings, memory, lower=None):
-        self.lower = lower
+    def __init__(self, has_kernel, query, measure, block, settings, memory, lower=None, threads=1):
+        self.lower, self.threads = lower, threads
         self.has_kernel, self.query, self.measure = has_kernel, query, measure
         self.block, self.settings, self.memory = block, settings, memory
         self.choices: dict = {}  # selected kernels, see algorithm.py

@@ -15,15 +15,16 @@ from tests.graph.test_channels import Net
 
 @pytest.fixture
 def small(monkeypatch):
-    """Caches that hold one kilobyte of a layer's arrays."""
+    """Caches that hold one kilobyte of a layer's arrays, for one thread."""
     monkeypatch.setattr(portions, "_MOST", 1000)
     monkeypatch.setattr(portions, "_PORTION", 600)
 
 
-def divided(net, *outputs):
+def divided(net, *outputs, threads=1):
     """Run the pass and check results; returns the number of nodes of each operator afterwards."""
     graph = verify(net.builder.finish([value.entry for value in outputs]))
-    after = verify(portions.run(graph, Target(Library.has_kernel, None, None, 8, {}, {})))
+    target = Target(Library.has_kernel, None, None, 8, {}, {}, threads=threads)
+    after = verify(portions.run(graph, target))
     values = values_for(graph)
     results = evaluate(after, values)[0], evaluate(graph, values)[0]
     for actual, expected in zip(*results, strict=True):
@@ -45,6 +46,12 @@ def test_portions_have_equal_sizes(batch, parts, monkeypatch):
     monkeypatch.setattr(portions, "_PORTION", 2 * 64)
     net = Net()
     assert divided(net, net.conv(net.variable(batch, 1, 2, 4), 1)).get("slice_axis", 0) == parts
+
+
+def test_more_threads_have_more_caches(small):
+    net = Net()
+    x = net.conv(net.variable(4, 2, 6, 6), 3, 3)  # 4 samples of 288 + 432 bytes
+    assert [divided(net, x, threads=n).get("slice_axis", 0) for n in (1, 2, 3)] == [4, 4, 0]
 
 
 def test_small_arrays_stay_whole():

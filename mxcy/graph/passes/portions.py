@@ -13,8 +13,9 @@ from mxcy.ops.core.record import find
 __all__ = ["run"]
 
 _SLICE, _CONCAT = find("slice_axis"), find("Concat")
-_MOST = 12 << 20  # bytes of a layer's data and result that pass between layers in the caches
-_PORTION = 8 << 20  # the same of a portion
+# Bytes per thread, as cores bring their caches along:
+_MOST = 6 << 20  # of a layer's data and result that pass between layers in the caches
+_PORTION = 4 << 20  # the same of a portion
 
 
 def run(graph, target):
@@ -23,17 +24,19 @@ def run(graph, target):
         return graph
     region = _Region(graph)
     traffic = {number: region.traffic(number) for number in region.positions}
-    large = [number for number, size in traffic.items() if size > _MOST]
+    most = target.threads * _MOST
+    large = [number for number, size in traffic.items() if size > most]
     largest = max(traffic.values(), default=0)
-    if not large or region.batch < 2 or largest > region.batch * _MOST:  # not even one sample fits
+    if not large or region.batch < 2 or largest > region.batch * most:  # not even one sample fits
         return graph
     region.end(large[-1])
-    return _Division(graph, region, _count(region.batch, largest)).run()
+    count = _count(region.batch, largest, target.threads * _PORTION)
+    return _Division(graph, region, count).run()
 
 
-def _count(batch, largest):
+def _count(batch, largest, portion):
     """The number of portions, all of the same size, whose largest traffic fits."""
-    least = min(batch, -(-largest // _PORTION))
+    least = min(batch, -(-largest // portion))
     return next(count for count in range(least, batch + 1) if batch % count == 0)
 
 
