@@ -53,24 +53,25 @@ def test_digits_in_mixed_precision(options, capsys):
 
 
 @pytest.mark.parametrize(
-    ("options", "bound"),
+    ("options", "bound", "ratio"),
     [
-        ("--network lstm --steps 40 --batch-size 16", 4),
-        ("--network resnet --steps 80 --batch-size 8 --pixels 16 --images 8", 0.6),
+        ("--network lstm --steps 40 --batch-size 16", 4, 1.01),
+        # Over seeds and kernels, so short a run ends 1.2 % below to 1.4 % above float32's loss.
+        ("--network resnet --steps 80 --batch-size 8 --pixels 16 --images 8", 0.6, 1.05),
     ],
 )
-def test_losses_in_mixed_precision(options, bound, capsys):
+def test_losses_in_mixed_precision(options, bound, ratio, capsys):
     loss, mixed = example("amp_losses").main(options.split())
     assert loss < bound
-    assert mixed < 1.01 * loss
+    assert mixed < ratio * loss
     assert "from float32" in capsys.readouterr().out
 
 
 def test_digits_in_8_bits(capsys):
-    told = example("quantize_digits").main("--epochs 1 --images 1500".split())
+    told = example("quantize_digits").main("--epochs 2 --images 1500".split())
     for right, narrow, agreement, error in told.values():
-        assert right > 0.75
-        assert abs(narrow - right) <= 0.003
+        assert right > 0.9
+        assert round(abs(narrow - right), 6) <= 0.003  # shares of 1,000 images
         assert agreement >= 0.98
         assert error < 0.05
     assert capsys.readouterr().out.count("data_quantize") == 2
