@@ -158,6 +158,19 @@ def test_winograd_sums_of_extreme_values_are_exact(sign):
     _layer(rng, "_int8_conv", "int8_conv_winograd", data, weight, attrs, form)
 
 
+def test_winograd_sums_are_parted_for_all_filters():
+    """A filter whose halves are exact still is when a later one needs shorter parts."""
+    rng, extent = np.random.default_rng(4), (8, 8)
+    weight = np.zeros((2, 448, 3, 3))
+    weight[0, 128:256] = 127  # exact in parts of 224 channels, not from 128 to 256
+    weight[1, 68:188] = 127  # exact in parts of 128 channels, not of 224
+    data = mx.nd.array(np.full((1, *extent, 448), 255), dtype="uint8")
+    attrs = {"kernel": (3, 3), "pad": (1, 1), "num_filter": 2}
+    form = {"batch": 1, "source": extent}
+    weight = mx.nd.array(weight, dtype="int8")
+    _layer(rng, "_int8_conv", "int8_conv_winograd", data, weight, attrs, form)
+
+
 @pytest.mark.parametrize("source, zero", [("int8", -128), ("int8", 37), ("uint8", 255)])
 def test_zero_points_other_than_0(source, zero):
     """Padding has the zero point's value, and sums compensate it."""

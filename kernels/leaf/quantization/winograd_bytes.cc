@@ -295,14 +295,19 @@ bool exact(const int8_t* filter, int64_t channels, int64_t low) {
   return most <= kLargestResult && -least <= kLargestResult;
 }
 
-// Number of channels, a multiple of kBroad, over which the results of all filters are exact.
-int64_t exact_depth(const P& p, const int8_t* plain) {
+// Whether the results of all filters are exact over each `depth` channels.
+bool all_exact(const P& p, const int8_t* plain, int64_t depth) {
   const int64_t low = (p.source_type == MX_I8 ? -128 : 0) - p.zero;
-  int64_t depth = p.channels;
   for (int64_t f = 0; f < p.filters; ++f)
     for (int64_t c = 0; c < p.channels; c += depth)
-      while (!exact(plain + (f * p.channels + c) * 9, least(depth, p.channels - c), low))
-        depth = round_up(depth / 2, kBroad), c = 0;
+      if (!exact(plain + (f * p.channels + c) * 9, least(depth, p.channels - c), low)) return false;
+  return true;
+}
+
+// Number of channels, all or a multiple of kBroad, over which the results of all filters are exact.
+int64_t exact_depth(const P& p, const int8_t* plain) {
+  int64_t depth = p.channels;  // kBroad channels are exact whatever their weights
+  while (!all_exact(p, plain, depth)) depth = round_up(depth / 2, kBroad);
   return depth;
 }
 
