@@ -10,7 +10,7 @@ from mxcy.dist.progress import ProgressThread
 from mxcy.dist.servers.key_server import KeyServer
 from mxcy.dist.servers.row_client import RowClient
 from mxcy.dist.worlds import shared_blocks
-from mxcy.dist.worlds.block_files import BlockFiles
+from mxcy.dist.worlds.memory_files import MemoryFiles
 from mxcy.dist.worlds.memory_world import MemoryJob
 from mxcy.dist.worlds.shared_blocks import SharedBlocks
 from mxcy.kvstore.kvstore_server import run as serve
@@ -22,9 +22,8 @@ _COUNT = 100_000
 
 def _pair():
     """Blocks of a process, and the blocks of one that reads them."""
-    file, owner = BlockFiles(), 7
-    reader = BlockFiles()
-    assert reader.attach(owner, file.path)
+    file, reader = (MemoryFiles("test", 1 << 30) for _ in range(2))
+    reader.attach(7, file.path)
     return SharedBlocks([1], file.map), SharedBlocks([], reader.map)
 
 
@@ -73,7 +72,8 @@ def test_a_block_has_a_number_of_loans():
 
 
 def test_files_that_may_not_be_opened():
-    assert not BlockFiles().attach(0, f"/proc/{os.getpid()}/fd/missing")
+    with pytest.raises(OSError, match="missing"):
+        MemoryFiles("test", 1 << 20).attach(0, f"/proc/{os.getpid()}/fd/missing")
 
 
 class _Worker:

@@ -1,9 +1,6 @@
 """Memory shared by the ranks of one machine, for all-reduce without copies through MPI."""
 
-import mmap
-import os
-
-import numpy as np
+from mxcy.dist.worlds.memory_files import MemoryFiles
 
 __all__ = ["AREA_BYTES", "Segments"]
 
@@ -16,8 +13,7 @@ _MOST_CHANNELS = 1 << 11
 class Segments:
     """A segment of memory per rank, in which each channel has an area and memory for values.
 
-    A segment is an unnamed sparse file: only what is used takes memory, and nothing is left
-    when the ranks have ended, however that was. Other ranks open it by its owner's process number.
+    Segments are `MemoryFiles`, which other ranks open by their owners' process numbers.
 
     Raises
     ------
@@ -26,16 +22,13 @@ class Segments:
     """
 
     def __init__(self):
-        if not hasattr(os, "memfd_create"):
-            raise OSError("no unnamed files")
-        own = os.memfd_create("mxcy all-reduce")
-        os.ftruncate(own, _STRIDE * _MOST_CHANNELS)
-        self._own, self._files = own, []
+        self._files = MemoryFiles("mxcy all-reduce", _STRIDE * _MOST_CHANNELS)
+        self._ranks = range(0)
 
     @property
     def path(self):
         """str: where other processes find this rank's segment."""
-        return f"/proc/{os.getpid()}/fd/{self._own}"
+        return self._files.path
 
     def attach(self, paths):
         """Open the segments of all ranks.
@@ -50,8 +43,9 @@ class Segments:
         OSError
             When another rank's processes may not be looked into.
         """
-        for path in paths:
-            self._files.append(os.open(path, os.O_RDWR | os.O_CLOEXEC))
+        for rank, path in enumerate(paths):
+            self._files.attach(rank, path)
+        self._ranks = range(len(paths))
 
     def areas(self, channel):
         """Map the area of a channel in all segments.
@@ -87,12 +81,8 @@ class Segments:
         return self._map(channel * _STRIDE + AREA_BYTES, length)
 
     def _map(self, start, length):
-        return [
-            np.frombuffer(mmap.mmap(file, length, offset=start), np.uint8) for file in self._files
-        ]
+        return [self._files.map(rank, start, length) for rank in self._ranks]
 
     def close(self):
         """Close the files; areas stay mapped while they are in use."""
-        for file in (self._own, *self._files):
-            os.close(file)
-        self._files = []
+        self._files.close()

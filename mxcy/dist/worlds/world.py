@@ -13,9 +13,9 @@ import numpy as np
 
 from mxcy.base import MXNetError
 from mxcy.dist.memory import take
-from mxcy.dist.worlds.block_files import BlockFiles
 from mxcy.dist.worlds.channel import Channel, Request, Requests
 from mxcy.dist.worlds.machines import levels_of
+from mxcy.dist.worlds.memory_files import MemoryFiles
 from mxcy.dist.worlds.neighbour import identity
 from mxcy.dist.worlds.segments import Segments
 from mxcy.dist.worlds.shared_blocks import SharedBlock, SharedBlocks
@@ -24,6 +24,7 @@ __all__ = ["World", "has_engine", "no_engine"]
 
 _CONTROL, _HEAD, _BODY = 1, 2, 3  # tags of control messages, and of the parts of other messages
 _MOST_BODIES = 64  # bodies received at a time; further heads stay queued in MPI
+_BLOCK_BYTES = 1 << 40  # of the file of blocks, which is sparse
 _PREFIX = struct.Struct("<qqi")  # of a head: the body's bytes, and its block and loan or -1
 
 
@@ -124,7 +125,7 @@ class World:
     def _open_files(self):
         if self._shares_memory and not self._elastic and self._mpi.COMM_WORLD.size > 1:
             with contextlib.suppress(OSError):
-                return BlockFiles()
+                return MemoryFiles("mxcy messages", _BLOCK_BYTES)
         return None
 
     def _open_blocks(self, files, processes):
@@ -133,8 +134,10 @@ class World:
         opened = []
         for place, (_, its_host, (its_space, _), path) in enumerate(processes):
             near = its_host == host and its_space == space != ""
-            if files and path and near and place != self.place and files.attach(place, path):
-                opened.append(place)
+            if files and path and near and place != self.place:
+                with contextlib.suppress(OSError):
+                    files.attach(place, path)
+                    opened.append(place)
         lists = self._world.allgather(opened)
         readers = [place for place in opened if self.place in lists[place]]
         if readers:

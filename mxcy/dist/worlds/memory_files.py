@@ -1,19 +1,25 @@
-"""The unnamed files of a machine's processes that hold their `SharedBlocks`."""
+"""Unnamed files whose memory the processes of one machine share."""
 
 import mmap
 import os
 
 import numpy as np
 
-__all__ = ["BlockFiles"]
-
-_LENGTH = 1 << 40  # a sparse file: only what is used takes memory
+__all__ = ["MemoryFiles"]
 
 
-class BlockFiles:
-    """The file of this process, and those of other processes that it may open.
+class MemoryFiles:
+    """A file of this process, and those of other processes that it opens.
 
-    Nothing is left when the processes have ended, however that was.
+    Files are sparse: only what is used takes memory, and nothing is left when the processes have
+    ended, however that was.
+
+    Parameters
+    ----------
+    name : str
+        What the system shows it as.
+    length : int
+        Bytes.
 
     Raises
     ------
@@ -21,11 +27,11 @@ class BlockFiles:
         When the system does not offer such files.
     """
 
-    def __init__(self):
+    def __init__(self, name, length):
         if not hasattr(os, "memfd_create"):
             raise OSError("no unnamed files")
-        own = os.memfd_create("mxcy messages")
-        os.ftruncate(own, _LENGTH)
+        own = os.memfd_create(name)
+        os.ftruncate(own, length)
         self._files = {None: own}
 
     @property
@@ -34,12 +40,8 @@ class BlockFiles:
         return f"/proc/{os.getpid()}/fd/{self._files[None]}"
 
     def attach(self, place, path):
-        """Open the file of the process at a place; return whether this process may."""
-        try:
-            self._files[place] = os.open(path, os.O_RDWR | os.O_CLOEXEC)
-        except OSError:
-            return False
-        return True
+        """Open the file of the process at a place; OSError if this process may not."""
+        self._files[place] = os.open(path, os.O_RDWR | os.O_CLOEXEC)
 
     def map(self, place, start, length):
         """Memory of the process at a place, as numpy.ndarray of uint8; None: of this process."""
