@@ -7,6 +7,7 @@ from mxcy._base import older_paths
 from mxcy._base.errors import TracedValueError
 from mxcy._base.listing import listing
 from mxcy._library import front
+from mxcy.base import MXNetError
 from mxcy.ndarray import NDArray
 from mxcy.ndarray.gradients import as_list, backward, grad, mark_variables
 from mxcy.ndarray.register import F
@@ -138,6 +139,7 @@ class Function:
             listed = [a.detach() if any(a is i for i in inputs) else a for a in listed]
             for i, array in enumerate(listed):
                 array.node, array.node_index = node, i
+            self._input_shapes = [array.shape for array in inputs]
             self._outputs = [(array.shape, array.dtype, array.context) for array in listed]
             self._are_numpy = [array._is_numpy for array in listed]
         return listed if isinstance(outputs, (list, tuple)) else listed[0]
@@ -148,4 +150,30 @@ class Function:
             for i, (shape, dtype, context) in enumerate(self._outputs)
         ]
         heads = [g.as_np_ndarray() if self._are_numpy[i] else g for i, g in enumerate(heads)]
-        return as_list(self.backward(*heads))
+        gradients = as_list(self.backward(*heads))
+        if len(gradients) != len(self._input_shapes):
+            raise ValueError(
+                f"{type(self).__name__}.backward: expected {len(self._input_shapes)} gradients, "
+                f"one for each input, got {len(gradients)}"
+            )
+        return [
+            None if gradient is None else self._fitted(gradient, shape)
+            for gradient, shape in zip(gradients, self._input_shapes, strict=True)
+        ]
+
+    def _fitted(self, gradient, shape):
+        """Broadcast a gradient to its input's shape, as MXNet does."""
+        if not isinstance(gradient, NDArray):
+            raise TypeError(
+                f"{type(self).__name__}.backward must return NDArrays, "
+                f"got {type(gradient).__name__}"
+            )
+        if gradient.shape == shape:
+            return gradient
+        try:
+            return gradient.broadcast_to(shape)
+        except (MXNetError, ValueError) as error:
+            raise MXNetError(
+                f"{type(self).__name__}.backward: expected a gradient of shape {shape}, the "
+                f"input's, got {gradient.shape}"
+            ) from error

@@ -63,5 +63,35 @@ def test_a_function_must_give_a_gradient_for_each_input():
     b.attach_grad()
     with autograd.record():
         c = Forgetful()(a, b)
-    with pytest.raises(ValueError):
+    with pytest.raises(ValueError, match="Forgetful.backward: expected 2 gradients, .* got 1"):
         c.backward()
+
+
+class Constant(autograd.Function):
+    """The identity, with a given gradient."""
+
+    def __init__(self, gradient):
+        super().__init__()
+        self.gradient = gradient
+
+    def forward(self, x):
+        return x * 1
+
+    def backward(self, _):
+        return self.gradient
+
+
+def slope(gradient):
+    x = variable([[1.0, 2.0], [3.0, 4.0]])
+    with autograd.record():
+        y = Constant(gradient)(x * 2)
+    y.backward()
+    return x.grad.asnumpy().tolist()
+
+
+def test_gradients_of_a_function_are_broadcast_to_its_inputs():
+    assert slope(mx.nd.array([3.0, 5.0])) == [[6, 10], [6, 10]]
+    with pytest.raises(mx.MXNetError, match=r"Constant.backward: .*shape \(2, 2\).* got \(3,\)"):
+        slope(mx.nd.ones(3))
+    with pytest.raises(TypeError, match="Constant.backward must return NDArrays, got ndarray"):
+        slope(np.ones((2, 2)))
