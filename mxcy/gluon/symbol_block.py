@@ -189,9 +189,18 @@ class SymbolBlock(HybridBlock):
                 }
                 trace = self._trace.partitioned(self._flags.get("backend"))
                 self._traced = Traced(trace, options)
+                return self._first_run(flat)
             return self._traced.run(flat, self._op_hook)
         composed = self._symbol(**dict(zip(self._names, flat, strict=True)))
         return composed if self._out_format == 0 else regroup(list(composed), self._out_format)
+
+    def _first_run(self, flat):
+        """Run, and infer parameters, of which a misspelled input makes one without a shape."""
+        try:
+            return self._traced.run(flat, self._op_hook)
+        except AssertionError as error:
+            self._traced = None
+            raise AssertionError(f"{error} {_inputs_told(self._names, self._symbol)}") from None
 
     def hybridize(self, active=True, **kwargs):
         """Set the options of the graph; the block always runs as a graph."""

@@ -206,9 +206,10 @@ class Trainer:
     def _rescale(self, batch_size):
         try:
             scale = self._scale / batch_size
-        except ZeroDivisionError as error:
-            message = f"Trainer.step: batch_size: expected the number of samples, got {batch_size}"
-            raise ZeroDivisionError(message) from error
+        except (ZeroDivisionError, TypeError) as error:
+            raise type(error)(
+                f"Trainer.step: batch_size: expected the number of samples, got {batch_size!r}"
+            ) from error
         if scale != self._optimizer.rescale_grad:
             self._settle()
             self._optimizer.rescale_grad = scale
@@ -330,17 +331,23 @@ class Trainer:
                 updater(indices, grads, weights)
 
     def _refuse_stale(self, trained):
-        for _, parameter in trained:
-            for array in parameter._list_arrays():
-                if not array._fresh_grad:
-                    raise UserWarning(
-                        f"Gradient of Parameter `{parameter.name}` on context {array.context} has "
-                        "not been updated by backward since last `step`. This could mean a bug in "
-                        "your model that made it only use a subset of the Parameters (Blocks) for "
-                        "this iteration. If you are intentionally only using a subset, call step "
-                        "with ignore_stale_grad=True to suppress this warning and skip updating of "
-                        "Parameters with stale gradient"
-                    )
+        # the list visits all parameters, and so reports uninitialized ones before stale gradients
+        stale = [
+            (parameter, array)
+            for _, parameter in trained
+            for array in parameter._list_arrays()
+            if not array._fresh_grad
+        ]
+        if stale:
+            parameter, array = stale[0]
+            raise UserWarning(
+                f"Gradient of Parameter `{parameter.name}` on context {array.context} has "
+                "not been updated by backward since last `step`. This could mean a bug in "
+                "your model that made it only use a subset of the Parameters (Blocks) for "
+                "this iteration. If you are intentionally only using a subset, call step "
+                "with ignore_stale_grad=True to suppress this warning and skip updating of "
+                "Parameters with stale gradient"
+            )
 
     # -- files ------------------------------------------------------------------------------------
 

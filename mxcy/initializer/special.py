@@ -18,6 +18,8 @@ class Bilinear(Initializer):
         super().__init__()
 
     def _init_weight(self, _, arr):
+        if len(arr.shape) != 4:
+            raise ValueError(f"Bilinear: expected a weight of 4 dimensions, got shape {arr.shape}")
         height, width = arr.shape[2:]
         factor = ceil(width / 2.0)
         center = (2 * factor - 1 - factor % 2) / (2.0 * factor)

@@ -8,7 +8,7 @@ from mxcy.base import MXNetError
 from mxcy.kvstore.base import KVStoreBase
 from mxcy.kvstore.compression import GradientCompression
 from mxcy.ndarray import NDArray
-from mxcy.optimizer import state_files
+from mxcy.optimizer import Optimizer, state_files
 
 __all__ = ["KVStore"]
 
@@ -177,6 +177,11 @@ class KVStore(KVStoreBase):
         optimizer : Optimizer
             The optimizer; keys are the indices of its weights.
         """
+        if not isinstance(optimizer, Optimizer):
+            raise TypeError(
+                "set_optimizer: optimizer: expected an Optimizer such as mx.optimizer.SGD(), "
+                f"got {optimizer!r}"
+            )
         self._set_updater(self.handle.updater_of(optimizer, self._updater))
 
     def _set_updater(self, updater):

@@ -177,6 +177,10 @@ def _head_gradient(head, gradient):
     """
     if gradient is None:
         return _ones(head)
+    if not isinstance(gradient, front.NDArrayBase):
+        raise TypeError(
+            f"backward: expected a head gradient of type NDArray, got {type(gradient).__name__}"
+        )
     if gradient.shape != head.shape:
         if gradient.size < head.size:
             raise MXNetError(

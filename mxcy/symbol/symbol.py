@@ -182,7 +182,7 @@ class Symbol:
         if not isinstance(index, int):
             raise TypeError("Symbol only support integer index to fetch i-th output")
         if index >= len(self):
-            raise IndexError(f"output {index} of {len(self)}")
+            raise IndexError(f"index {index} is out of range for a symbol of {len(self)} outputs")
         if index < 0:
             raise MXNetError("Symbol only accept nonnegative index")
         return type(self)([self._entries[index]])

@@ -16,6 +16,13 @@ def through_stack(head):
     return x.grad.asnumpy().tolist()
 
 
+def recorded():
+    x = nd.array([1.0, 2.0])
+    x.attach_grad()
+    with autograd.record():
+        return x * 2
+
+
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int32"])
 def test_head_gradients_may_have_any_dtype(dtype):
     assert through_stack(nd.array([[1, 2], [3, 4]], dtype=dtype)) == [7, 10]
@@ -29,6 +36,8 @@ def test_larger_head_gradients_give_their_leading_elements():
 def test_smaller_head_gradients_are_refused():
     with pytest.raises(mx.MXNetError, match=r"shape \(2, 2\), got \(1, 2\)"):
         through_stack(nd.ones((1, 2)))
+    with pytest.raises(TypeError, match="head gradient of type NDArray, got list"):
+        autograd.backward(recorded(), [[1.0, 2.0]])
 
 
 @pytest.mark.parametrize("operator", [nd.radians, nd.identity, lambda x: x * 3, nd.floor])

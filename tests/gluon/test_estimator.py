@@ -265,6 +265,7 @@ def test_old_checkpoints_are_deleted(tmp_path):
 def test_bad_arguments():
     estimator = make()
     for problem, options in (
+        ("net must be a Block", {"net": len}),
         ("loss must be a Loss", {"loss": len}),
         ("metrics must be a Metric", {"train_metrics": [len]}),
         ("Trainer must be a Gluon Trainer", {"trainer": "sgd"}),

@@ -100,6 +100,21 @@ def test_stale_gradients():
     assert used.data().asnumpy().tolist() == [-1, -1]
 
 
+def test_a_step_before_the_first_batch():
+    net = gluon.nn.Dense(3)
+    net.initialize()
+    trainer = gluon.Trainer(net.collect_params(), "sgd")
+    with pytest.raises(gluon.parameter.DeferredInitializationError, match="weight"):
+        trainer.step(1)
+
+
+def test_batch_sizes_of_steps():
+    trainer = gluon.Trainer([parameter()], "sgd")
+    for size, error in ((0, ZeroDivisionError), ("a", TypeError)):
+        with pytest.raises(error, match=f"batch_size: expected .*, got {size!r}"):
+            trainer.step(size)
+
+
 def test_parameters_without_gradient_are_left_alone():
     x, frozen = parameter("x"), parameter("frozen")
     frozen.grad_req = "null"

@@ -174,3 +174,8 @@ def test_constants_are_written_as_plain_numbers(value):
     text = constant.dumps()
     assert json.loads(text) == ["constant", constant._kwargs]
     assert mx.init.create(text).dumps() == text
+
+
+def test_bilinear_kernels_need_four_dimensions():
+    with pytest.raises(ValueError, match=r"Bilinear: expected .* 4 dimensions, got shape \(3, 2\)"):
+        mx.gluon.nn.Dense(3, in_units=2, weight_initializer="bilinear").initialize()

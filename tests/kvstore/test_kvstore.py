@@ -157,6 +157,7 @@ def test_compression_refusals():
         (lambda s: s.init(1.5, ones()), AssertionError, "unexpected type for keys"),
         (lambda s: s.init(["b", 1], [ones()] * 2), AssertionError, "inconsistent types"),
         (lambda s: s.init(["b", "c"], [ones()]), AssertionError, "2 keys, but 1 values"),
+        (lambda s: s.set_optimizer("sgd"), TypeError, "expected an Optimizer .* got 'sgd'"),
         (lambda s: s.is_capable("flying"), ValueError, "Unknown capability"),
         (pickle.dumps, pickle.PicklingError, "belongs to its process"),
     ],

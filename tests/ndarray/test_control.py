@@ -64,3 +64,5 @@ def test_bad_loops_are_refused():
         nd.contrib.foreach(lambda x, s: (x, s), "abc", nd.zeros((1,)))
     with pytest.raises(ValueError, match="Cannot convert pred to python bool"):
         nd.contrib.cond(nd.ones((2,)), lambda: 1, lambda: 2)
+    with pytest.raises(TypeError, match="cond: else_func: expected a function, got NDArray"):
+        nd.contrib.cond(nd.ones((1,)), lambda: 1, nd.ones(1))

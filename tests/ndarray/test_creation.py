@@ -72,7 +72,7 @@ def test_out_takes_the_result():
 
 
 def test_shapes_must_be_numbers():
-    for shape in ("ab", 2.5, (2, None)):
+    for shape in ("ab", 2.5, (2, None), (2.5, 3)):
         with pytest.raises(MXNetError, match="shape"):
             nd.zeros(shape)
     with pytest.raises(MXNetError, match="negative"):

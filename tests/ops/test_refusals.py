@@ -69,7 +69,7 @@ REFUSED = {
     "concat dtypes": (lambda: nd.Concat(A, A.astype("int32")), "data1"),
     "concat ranks": (lambda: nd.Concat(A, zeros(3, 4, 1)), "data1"),
     "concat nothing": (lambda: nd.Concat(), "at least one"),
-    "concat count": (lambda: nd.Concat(A, A, num_args=3), "num_args"),
+    "concat count": (lambda: nd.Concat(A, A, num_args=3), "num_args=3 arrays, got 2"),
     "stack extents": (lambda: nd.stack(A, zeros(3, 3)), "data1"),
     "stack axis": (lambda: nd.stack(A, A, axis=3), "axis"),
     "add_n shapes": (lambda: nd.add_n(A, zeros(4)), "args1"),
@@ -97,6 +97,7 @@ REFUSED = {
     "crop size": (lambda: nd.Crop(IMAGE, num_args=1, h_w=(5, 2)), "h_w"),
     "crop rank": (lambda: nd.Crop(A, num_args=1, h_w=(2, 2)), "4 dimensions"),
     "where condition": (lambda: nd.where(zeros(4), A, A), "condition"),
+    "where shapes": (lambda: nd.where(A, A, zeros(4, 3)), r"argument y: expected shape \(3, 4\)"),
     "where dtypes": (lambda: nd.where(A, A, A.astype("int32")), "argument y"),
     "take axis": (lambda: nd.take(A, INT, axis=2), "axis"),
     "take outside": (lambda: nd.take(A, nd.array([0, 3]), mode="raise"), "out of bounds"),
@@ -132,6 +133,10 @@ REFUSED = {
     "mask missing lengths": (lambda: nd.SequenceMask(CUBE, use_sequence_length=True), "length"),
     "reverse axis": (lambda: nd.SequenceReverse(CUBE, axis=1), "axis"),
     "cumsum axis": (lambda: nd.cumsum(A, axis=2), "axis"),
+    "array as parameter": (
+        lambda: nd.softmax(A, A, A),
+        r"axis=<NDArray 3x4 @cpu\(0\)> in operator",
+    ),
     "khatri_rao columns": (lambda: nd.khatri_rao(A, zeros(3, 3)), "args1"),
 }
 

@@ -153,6 +153,8 @@ def test_indexing():
     for index, error in ((3, IndexError), ("x", ValueError), (1.5, TypeError), (-1, MXNetError)):
         with pytest.raises(error):
             parts[index]
+    with pytest.raises(IndexError, match="index 3 is out of range for a symbol of 3 outputs"):
+        parts[3]
     with pytest.raises(ValueError, match="multiple"):
         S.Group([S.var("a"), S.var("a")])["a"]
 

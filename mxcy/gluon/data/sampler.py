@@ -1,5 +1,7 @@
 """Samplers: the order of a data set's items, and their grouping into batches."""
 
+import numbers
+
 import numpy as np
 
 from mxcy._base.listing import listing
@@ -93,6 +95,13 @@ class FilterSampler(Sampler):
         return len(self._indices)
 
 
+def _positive_integer(batch_size):
+    """Convert a batch size, which may be a float without a fraction, to int."""
+    if not isinstance(batch_size, numbers.Real) or batch_size < 1 or batch_size % 1:
+        raise ValueError(f"batch_size must be a positive integer, got {batch_size!r}")
+    return int(batch_size)
+
+
 class BatchSampler(Sampler):
     """Lists of `batch_size` indices of another sampler.
 
@@ -108,7 +117,7 @@ class BatchSampler(Sampler):
 
     def __init__(self, sampler, batch_size, last_batch="keep"):
         self._sampler = sampler
-        self._batch_size = batch_size
+        self._batch_size = _positive_integer(batch_size)
         self._last_batch = last_batch
         self._check_last_batch()
         self._left_over = []

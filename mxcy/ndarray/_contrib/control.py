@@ -148,4 +148,7 @@ def cond(pred, then_func, else_func):
     -------
     NDArray or nested list of NDArray
     """
+    for function, name in ((then_func, "then_func"), (else_func, "else_func")):
+        if not callable(function):
+            raise TypeError(f"cond: {name}: expected a function, got {type(function).__name__}")
     return then_func() if _python(pred, bool, "pred") else else_func()

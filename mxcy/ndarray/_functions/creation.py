@@ -1,5 +1,6 @@
 """Functions of `mx.nd` that create arrays."""
 
+import operator
 import sys
 
 import numpy as np
@@ -43,7 +44,7 @@ def _shape(shape):
     if isinstance(shape, integer_types):
         return (int(shape),)
     try:
-        return tuple(map(int, shape))
+        return tuple(map(operator.index, shape))
     except (TypeError, ValueError):
         raise MXNetError(
             f"Invalid Parameter format for shape expect Shape(tuple) but value='{shape}'"

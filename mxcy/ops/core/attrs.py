@@ -296,8 +296,10 @@ class Schema:
             return field.type.parse(value)
         except (TypeError, ValueError, OverflowError) as error:
             about = "" if isinstance(field.type, Enum) else f" ({field.type.kind})"
+            # an array in a parameter's place is shown by its last line: its type and shape
+            shown = repr(value).strip().rsplit("\n", 1)[-1]
             raise MXNetError(
-                f"Invalid parameter {field.name}={value!r} in operator {op_name}: {error}{about}"
+                f"Invalid parameter {field.name}={shown} in operator {op_name}: {error}{about}"
             ) from None
 
     def check_name(self, op_name: str, name: str) -> None:

@@ -78,8 +78,8 @@ class Where:
 
     def infer(a, condition, x, y):
         dtype = same_dtype((x, y), ("x", "y"))
-        x.fill("x", y.shape)
         y.fill("y", x.shape)
+        x.fill("x", y.shape)
         if condition.shape is not None and x.shape is not None:
             if condition.ndim != 1 or x.ndim == 1:
                 condition.fill("condition", x.shape)

@@ -27,9 +27,9 @@ _ALL = ("float32", "float64", "float16", "bfloat16", "int8", "int64")
 
 def check_count(a, ins, name="data"):
     """Require `num_args` inputs, at least one."""
+    require(len(ins) >= 1, f"{name}: expected at least one array, got none")
     require(
-        len(ins) == a.num_args >= 1,
-        f"{name}: got {len(ins)} arrays, expected num_args={a.num_args} and at least one",
+        len(ins) == a.num_args, f"{name}: expected num_args={a.num_args} arrays, got {len(ins)}"
     )
 
 

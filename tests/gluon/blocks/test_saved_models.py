@@ -197,3 +197,12 @@ def test_symbol_blocks_export_infer_and_show(tmp_path):
     waiting.infer_shape(inputs)
     shapes = [p.shape for p in waiting.collect_params().values()]
     assert shapes[:2] == [(3, 4), (3,)]
+
+
+def test_a_misspelled_input_is_named():
+    outputs = mx.sym.FullyConnected(mx.sym.var("data"), num_hidden=3)
+    block = mx.gluon.SymbolBlock(outputs, mx.sym.var("dat"))
+    block.initialize()
+    for _ in range(2):
+        with pytest.raises(AssertionError, match="has no input 'dat'; did you mean 'data'"):
+            block(mx.nd.ones((2, 4)))

@@ -171,6 +171,9 @@ def test_loader_refuses_contradictions():
         gdata.DataLoader(NUMBERS, 2, batch_sampler=gdata.BatchSampler(sampler, 2))
     with pytest.raises(AssertionError, match="timeout must be positive"):
         gdata.DataLoader(NUMBERS, 2, timeout=0)
+    for size in (0, -2, 2.5, "2"):
+        with pytest.raises(ValueError, match="batch_size must be a positive integer, got"):
+            gdata.DataLoader(NUMBERS, size)
 
 
 @pytest.mark.parametrize("workers", [0, 2])

@@ -8,6 +8,7 @@ import sys
 from mxcy import metric
 from mxcy._base.warning import warn
 from mxcy.context import Context, cpu
+from mxcy.gluon.block import Block
 from mxcy.gluon.contrib.estimator.batch_processor import BatchProcessor
 from mxcy.gluon.contrib.estimator.event_handler import (
     BatchBegin,
@@ -94,6 +95,8 @@ class Estimator:
         *,
         device=None,
     ):
+        if not isinstance(net, Block):
+            raise ValueError(f"net must be a Block, refer to gluon.Block: {net}")
         self.net = net
         self.loss = _checked_loss(loss)
         self.val_net = net if val_net is None else val_net
