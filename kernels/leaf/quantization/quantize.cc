@@ -77,7 +77,7 @@ int quantize(const mx_call* call) {
     narrow_away(call, per_unit(127.f, top));
     write_range(call, -top, top);
   } else {
-    narrow<float, uint8_t>(call, per_unit(255.5f, top));
+    narrow<float, uint8_t>(call, per_unit(255.f, top));
     write_range(call, *data<float>(call->in[1]), *data<float>(call->in[2]));
   }
   return 0;

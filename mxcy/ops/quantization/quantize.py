@@ -55,7 +55,7 @@ class Quantize:
     """Quantize floats of a known range to 8-bit integers.
 
     ``int8``: ``data * 127 / R`` rounded half away from zero and saturated to [-127, 127], where R
-    is the larger magnitude of the range; the new range is [-R, R]. ``uint8``: ``data * 255.5 / R``
+    is the larger magnitude of the range; the new range is [-R, R]. ``uint8``: ``data * 255 / R``
     rounded half to even, negative values 0, with the range as given.
 
     Shapes: data any (float32), ranges (1,). Returns the integers, their minimum and their maximum.
@@ -83,7 +83,7 @@ class Quantize:
     def ref(a, xp, data, min_range, max_range):
         data, top = data.astype(F32), reach(xp, min_range, max_range)
         if a.out_type == "uint8":
-            numbers = saturated(xp, data * per_unit(LIMITS["uint8"], top), a.out_type)
+            numbers = saturated(xp, data * per_unit(LARGEST["uint8"], top), a.out_type)
             return numbers, *pair_of(xp, F32(min_range.item()), F32(max_range.item()))
         size = xp.abs(data) * per_unit(LARGEST["int8"], top) + F32(0.5)
         size = xp.floor(xp.where(size < F32(127), size, F32(127)))

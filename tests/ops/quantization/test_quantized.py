@@ -28,6 +28,14 @@ def test_quantize_dequantize_error_is_below_a_step(kind, levels):
         assert abs(back - data).max() <= abs(data).max() / levels
 
 
+@pytest.mark.parametrize("low, high", [(0, 255), (-10, 255), (-255, 0)])
+def test_quantize_maps_the_largest_magnitude_to_255(low, high):
+    data = _nd([0.5, 1.5, 2.5, 128.5, 200.4, 254.5, 255, 300, -3])
+    numbers, *limits = contrib.quantize(data, *_pair(low, high), out_type="uint8")
+    assert numbers.asnumpy().tolist() == [0, 2, 2, 128, 200, 254, 255, 255, 0]
+    assert [limit.asscalar() for limit in limits] == [low, high]
+
+
 def test_all_zeros_stay_zero():
     for kind in ("int8", "uint8"):
         numbers, low, high = contrib.quantize_v2(mx.nd.zeros((2, 3)), out_type=kind)

@@ -87,8 +87,7 @@ def dequantize_filters(a, G, weight, steps):
 def quantize_by_range(a, G, x, low, high):
     """Use the step that corresponds to a range; int8 does not use -128."""
     kind = G.out.dtype
-    largest = limit_of(kind) if kind == np.uint8 else LARGEST["int8"]
-    step = step_of(G, low, high, largest)
+    step = step_of(G, low, high, LARGEST[np.dtype(kind).name])
     numbers = quantized(G, x, step, kind)
     if kind == np.uint8:
         return [numbers, low, high]
