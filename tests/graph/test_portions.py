@@ -85,6 +85,17 @@ def test_layers_that_mix_samples_stay_whole(small):
     assert count["_sg_onednn_conv"] == 2 + 2
 
 
+@pytest.mark.parametrize(("train", "parts"), [(False, 2), (True, 1)])
+def test_normalisations_by_running_statistics_are_divided(train, parts, small):
+    net = Net()
+    F, net.builder.train = net.F, train
+    x = net.conv(net.variable(2, 2, 6, 6), 2, 3)
+    statistics = [net.variable(2) for _ in range(4)]
+    x = F.relu(F.BatchNorm(x, *statistics))
+    count = divided(net, net.conv(F.Concat(x, net.conv(x, 1), dim=1), 2, 3))
+    assert count["BatchNorm"] == parts
+
+
 def test_weights_that_depend_on_data_stay_whole(small):
     net = Net()
     F = net.F

@@ -20,7 +20,7 @@ _PORTION = 4 << 20  # the same of a portion
 
 def run(graph, target):
     """Divide the batch of the leading layers up to the last one whose arrays are too large."""
-    if not target.block or any(node.mutates() for node in graph.nodes):
+    if not target.block or any(n.mutates() and not n.op.repeatable for n in graph.nodes):
         return graph
     region = _Region(graph)
     traffic = {number: region.traffic(number) for number in region.positions}
@@ -53,6 +53,7 @@ class _Region:
 
     def __init__(self, graph):
         self._graph, self.batch, self.positions = graph, 0, {}
+        self._users = Users(graph)
         self._behind = set()  # nodes that depend on those of the region
         for number, node in enumerate(graph.nodes):
             if node.op is None:
@@ -76,7 +77,8 @@ class _Region:
             pointwise = read and node.op.pointwise(node.attrs) is not None
             positions = tuple(range(len(ins))) if pointwise else ()
         out = graph.specs[number][0].shape
-        if node.count != 1 or len(out) < 3 or ONCE in node.extra or not read <= set(positions):
+        others = any(output for _, _, output in self._users[number])
+        if others or len(out) < 3 or ONCE in node.extra or not read <= set(positions):
             return ()
         begin = (self.batch or out[0], len(out))
         shapes = (out, *(ins[p].shape for p in positions))

@@ -173,6 +173,9 @@ class BatchNorm:
 
     kernels = norm_kernels("batch_norm", 0, _uses_batch)
 
+    def batched(a, ins):
+        return () if _uses_batch(a) or not normal_axis(a.axis, ins[0].ndim) else (0,)
+
     def infer(a, data, gamma, beta, moving_mean, moving_var):
         vectors = {
             "gamma": gamma,
