@@ -10,17 +10,12 @@ from mxcy._ctypes.native import WRITE, lib
 from mxcy._ctypes.services import services
 from mxcy._ctypes.uses import Uses, is_heavy
 
-__all__ = ["Plan", "any_failed", "states"]
+__all__ = ["Plan", "any_failed"]
 
 
 def any_failed(arrays):
     """Whether an operation that should have computed one of the arrays failed."""
     return any([array.failed for array in arrays])
-
-
-def states(arrays, slots, written):
-    """A snapshot that differs once memory was replaced or written; see `_cy/plan.pyx`."""
-    return [arrays[slot].address for slot in slots], [arrays[slot].version for slot in written]
 
 
 class _Place(ctypes.Structure):
@@ -72,7 +67,7 @@ lib.mx_gpu_graphs_run.argtypes = [ctypes.c_void_p, *lib.mx_plan_run.argtypes]
 class _Range:
     """What some consecutive steps of a plan use; see `_cy/plan.pyx`."""
 
-    def __init__(self, steps, places, fresh):
+    def __init__(self, steps, places, fresh, kept):
         # Steps may use scratch memory in the arena, besides its tensors.
         used = {0: WRITES if fresh else READS | WRITES}
         for step in steps:
@@ -86,6 +81,7 @@ class _Range:
                 base = places[place][0]
                 used[base] = used.get(base, 0) | WRITES
         self.used = list(used.items())
+        self.own = [(base, access) for base, access in self.used if not 1 <= base <= kept]
         self.work = sum(step.call.work for step in steps)
         self.uses_rng = any(step.call.op.uses_rng for step in steps)
 
@@ -95,7 +91,7 @@ class Plan:
 
     def __init__(self, plan, graphs=None):
         self._graphs = graphs
-        self._places, self._steps = plan.places, plan.steps
+        self._places, self._steps, self._kept = plan.places, plan.steps, len(plan.kept)
         self._own = [i for i, step in enumerate(plan.steps) if step.call.kernel is None]
         self._destroy = lib.mx_plan_destroy
         self._native = _create(plan.places, plan.steps)
@@ -111,7 +107,7 @@ class Plan:
             self._destroy(self._native)
 
     def run(self, first, last, bases, context):
-        """Run steps first <= i < last on the memory of each base, the arena first."""
+        """Run steps first <= i < last."""
         if profiler.profiled.value & profiler.SYMBOLIC and self._sources is None:
             sources = [profiler.operator_source(step.call, step.name) for step in self._steps]
             lib.mx_plan_sources(self._native, (ctypes.c_int32 * max(len(sources), 1))(*sources))
@@ -131,17 +127,20 @@ class Plan:
         steps = self._ranges.get((first, last))
         if steps is None:
             fresh = first <= self._begin
-            steps = self._ranges[first, last] = _Range(self._steps[first:last], self._places, fresh)
+            steps = self._ranges[first, last] = _Range(
+                self._steps[first:last], self._places, fresh, self._kept
+            )
         uses, streams = Uses(context), None
-        on_device = bases[0].on_device
-        for base, access in steps.used:
+        on_device = bases.arena.on_device
+        for base, access in steps.own if bases.kept.settled else steps.used:
+            array = bases.at(base)
             if access & READS:
-                uses.add(bases[base]._storage, access)
+                uses.add(array._storage, access)
             else:
-                uses.add_output(bases[base])
-            if bases[base].on_device != on_device or (on_device and bases[base].context != context):
-                where = bases[base].context
-                raise MXNetError(f"arrays of a graph on {context} must not be on {where}")
+                uses.add_output(array)
+            if array.on_device != on_device or (on_device and array.context != context):
+                raise MXNetError(f"arrays of a graph on {context} must not be on {array.context}")
+        uses.kept.append(bases.kept)
         uses.target = None
         if steps.uses_rng:
             streams = services.streams_of(context)
@@ -160,10 +159,10 @@ class Plan:
         if here and not uses.hold():
             uses.hand_on()
             return
-        addresses = (ctypes.c_void_p * len(bases))(*[array.address for array in bases])
+        addresses = (ctypes.c_void_p * len(bases.all))(*bases.addresses())
         rng = None if streams is None else streams.address
         failed = ctypes.c_int32()
-        scratch = bases[0].address + self._scratch_at
+        scratch = bases.arena.address + self._scratch_at
         if not here:
             uses.kept.append(self)
             uses.push(
@@ -173,7 +172,7 @@ class Plan:
                 first,
                 last,
                 addresses,
-                len(bases),
+                len(bases.all),
                 scratch,
                 rng,
                 self._native_labels,
@@ -197,7 +196,7 @@ class Plan:
             ins = [self.array(place, bases) for place in step.ins]
             outs = [self.array(place, bases) for place in step.outs]
             fresh = number <= self._begin
-            step.call.op.foreign.run(step, ins, outs, bases[0], fresh, context)
+            step.call.op.foreign.run(step, ins, outs, bases.arena, fresh, context)
             return
         _, uses, _ = self._uses(number, number + 1, bases, context)
         if not uses.hold():
@@ -213,7 +212,7 @@ class Plan:
     def array(self, place, bases):
         """Make a view of a place's tensor."""
         base, offset, spec = self._places[place]
-        return bases[base].view_bytes(offset, tuple(spec.shape), spec.dtype)
+        return bases.at(base).view_bytes(offset, tuple(spec.shape), spec.dtype)
 
 
 def _create(places, steps):

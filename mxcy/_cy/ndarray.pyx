@@ -20,7 +20,7 @@ from mxcy._cy.profiler cimport MX_PROFILE_API, mx_profiled
 from mxcy._cy.services cimport services
 from mxcy._cy.shapes cimport BLANK, SPARSE, Shape, shape_of, with_rows
 from mxcy._cy.slots cimport mx_bare, mx_new, mx_show_new, mx_wrap_operators
-from mxcy._cy.storage cimport Storage, allocate, is_quiet, var_of, wrote
+from mxcy._cy.storage cimport Storage, allocate, clock, export, is_quiet, var_of, wrote
 
 import numpy as np
 
@@ -235,7 +235,7 @@ cdef class NDArrayBase:
 
     def export(self):
         """Mark the memory as accessible to others from now on."""
-        self.storage.exported = True
+        export(self.storage)
 
     @property
     def blank(self):
@@ -248,6 +248,7 @@ cdef class NDArrayBase:
             raise MXNetError("only a blank array, or one without elements, can become another")
         self.storage, self.data, self.layout = other.storage, other.data, other.layout
         self.dtype_code, self.writable = other.dtype_code, other.writable
+        clock.watched += 1  # this array may be watched
 
     def shares_memory(self, NDArrayBase other):
         """Whether both arrays are views of one storage."""
@@ -385,7 +386,7 @@ cdef class NDArrayBase:
         if self.storage.device:
             raise BufferError(f"the host cannot access the memory of {self.context}")
         if self.writable:
-            self.storage.exported = True
+            export(self.storage)
         self.wait_for(MX_WRITES if self.writable else MX_READS)
         describe(view, self.data, self.layout, self.dtype_code, flags)
         view.obj, view.readonly = self, not self.writable

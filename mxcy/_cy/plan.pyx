@@ -3,8 +3,8 @@ from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport free, malloc
 
 cimport cython
-from cpython.bytes cimport PyBytes_AsString, PyBytes_FromStringAndSize
 
+from mxcy._cy.bases cimport Bases
 from mxcy._cy.engine cimport MX_READS, MX_WRITES, mx_operation
 from mxcy._cy.native cimport (
     MX_WRITE, mx_gpu_graphs, mx_gpu_graphs_run, mx_gpu_wait, mx_last_error, mx_place, mx_plan,
@@ -17,7 +17,7 @@ from mxcy._cy.profiler cimport (
     mx_profiled, operator_source,
 )
 from mxcy._cy.services cimport services
-from mxcy._cy.storage cimport Storage, wrote
+from mxcy._cy.storage cimport Storage
 from mxcy._cy.streams cimport Streams
 from mxcy._cy.uses cimport Uses, limits, uses_on
 from mxcy._cy.variants cimport HOST
@@ -37,35 +37,6 @@ def any_failed(list arrays):
     return False
 
 
-def states(list arrays, list slots, list written):
-    """A snapshot of arrays that differs once memory was replaced or written.
-
-    Parameters
-    ----------
-    arrays : list of NDArrayBase
-    slots : list of int
-        Positions of arrays whose addresses count.
-    written : list of int
-        Positions of arrays whose versions count.
-    """
-    cdef Py_ssize_t n = len(slots) + len(written)
-    cdef bytes snapshot = PyBytes_FromStringAndSize(NULL, n * sizeof(int64_t))
-    cdef int64_t *state = <int64_t *>PyBytes_AsString(snapshot)
-    cdef NDArrayBase array
-    cdef int slot
-    for slot in slots:
-        array = <NDArrayBase?>arrays[slot]
-        state[0] = <int64_t>array.data
-        state += 1
-    for slot in written:
-        array = <NDArrayBase?>arrays[slot]
-        if array.storage.exported:
-            wrote(array.storage)
-        state[0] = array.storage.version
-        state += 1
-    return snapshot
-
-
 @cython.final
 cdef class _Range:
     """The bases used by consecutive steps of a plan.
@@ -77,13 +48,16 @@ cdef class _Range:
         Places of the plan.
     fresh : bool
         Whether they need no results of other steps in the arena.
+    kept : int
+        Number of kept arrays, the bases from 1 on.
     """
 
     cdef list bases, access  # indices of bases, and their access modes
+    cdef list own_bases, own_access  # the same without kept arrays
     cdef int64_t work
     cdef bint uses_rng
 
-    def __init__(self, list steps, list places, bint fresh):
+    def __init__(self, list steps, list places, bint fresh, int kept):
         # Steps may use scratch memory in the arena, besides its tensors.
         used = {0: MX_WRITES if fresh else MX_READS | MX_WRITES}
         for step in steps:
@@ -97,6 +71,8 @@ cdef class _Range:
                 base = places[place][0]
                 used[base] = used.get(base, 0) | MX_WRITES
         self.bases, self.access = list(used), list(used.values())
+        self.own_bases = [base for base in used if not 1 <= base <= kept]
+        self.own_access = [used[base] for base in self.own_bases]
         self.work = sum([step.call.work for step in steps])
         self.uses_rng = any([step.call.op.uses_rng for step in steps])
 
@@ -119,6 +95,7 @@ cdef class Plan:
 
     cdef mx_plan *native
     cdef list places, steps
+    cdef int kept  # number of kept arrays
     cdef list own  # indices of the steps run by the reference
     cdef list sources  # the steps' profiler sources; None until needed
     cdef readonly size_t arena
@@ -134,7 +111,7 @@ cdef class Plan:
         cdef int i
         self.graphs = graphs
         self.native_graphs = NULL if graphs is None else <mx_gpu_graphs *><size_t>graphs.address
-        self.places, self.steps = plan.places, plan.steps
+        self.places, self.steps, self.kept = plan.places, plan.steps, len(plan.kept)
         self.own = [i for i, step in enumerate(plan.steps) if step.call.kernel is None]
         self.native = create(plan.places, plan.steps)
         self.scratch_at = plan.arena
@@ -152,7 +129,7 @@ cdef class Plan:
         if self.native != NULL:
             mx_plan_destroy(self.native)
 
-    def run(self, int first, int last, list bases, context):
+    def run(self, int first, int last, Bases bases not None, context):
         """Run steps first <= i < last, or push them to the engine as one operation.
 
         Steps without a kernel are separate operations and run here.
@@ -160,8 +137,7 @@ cdef class Plan:
         Parameters
         ----------
         first, last : int
-        bases : list of NDArrayBase
-            Memory of each base, the arena first.
+        bases : Bases
         context : Context
             Context of the random streams.
         """
@@ -185,23 +161,29 @@ cdef class Plan:
         known = self.ranges.get((first, last))
         if known is None:
             known = self.ranges[first, last] = _Range(
-                self.steps[first:last], self.places, first <= self.begin
+                self.steps[first:last], self.places, first <= self.begin, self.kept
             )
         return <_Range>known
 
-    cdef Uses uses_of(self, _Range steps, list bases, context):
+    cdef Uses uses_of(self, _Range steps, Bases bases, context):
         """The storages that some steps read and write."""
         cdef Uses uses = uses_on(context)
         cdef Streams streams
-        cdef Storage storage, arena = (<NDArrayBase>bases[0]).storage
-        cdef int i, base, access
-        for i in range(len(steps.bases)):
-            base, access = steps.bases[i], steps.access[i]
+        cdef Storage storage, arena = bases.arena.storage
+        cdef NDArrayBase array
+        cdef list used, accesses
+        cdef int i, access
+        used, accesses = steps.bases, steps.access
+        if bases.kept.settled:
+            used, accesses = steps.own_bases, steps.own_access
+            uses.kept.append(bases.kept)
+        for i in range(len(used)):
+            array, access = bases.at(used[i]), accesses[i]
+            storage = array.storage
             if access & MX_READS:
-                uses.add((<NDArrayBase>bases[base]).storage, access)
+                uses.add(storage, access)
             else:
-                uses.add_output(<NDArrayBase>bases[base])
-            storage = (<NDArrayBase>bases[base]).storage
+                uses.add_output(array)
             if storage.device != arena.device or (arena.device and storage.pool != arena.pool):
                 raise MXNetError(f"arrays of a graph on {context} must not be on {storage.context}")
         uses.target = None
@@ -212,11 +194,11 @@ cdef class Plan:
             uses.kept.append(streams)
         return uses
 
-    cdef int run_native(self, int first, int last, list bases, context) except -1:
+    cdef int run_native(self, int first, int last, Bases bases, context) except -1:
         cdef void *few[STACK_BASES]
         cdef void **addresses = few
         cdef int32_t failed = 0
-        cdef int status, device, i, n = len(bases)
+        cdef int status, device, n = bases.count()
         cdef mx_rng *rng = NULL
         cdef char *scratch
         cdef mx_operation about
@@ -236,9 +218,8 @@ cdef class Plan:
             addresses = <void **>malloc(n * sizeof(void *))
             if addresses == NULL:
                 raise MemoryError()
-        for i in range(n):
-            addresses[i] = (<NDArrayBase>bases[i]).data
-        scratch = (<NDArrayBase>bases[0]).data + self.scratch_at
+        bases.locate(steps.own_bases if bases.kept.settled else steps.bases, addresses)
+        scratch = bases.arena.data + self.scratch_at
         if steps.uses_rng:
             rng = <mx_rng *><size_t>services.streams_of(context).address
         try:
@@ -266,7 +247,7 @@ cdef class Plan:
             uses.fail(kernel_error(where, mx_last_error().decode()))
         return 0
 
-    cdef int run_own(self, int number, list bases, context) except -1:
+    cdef int run_own(self, int number, Bases bases, context) except -1:
         cdef Uses uses
         cdef int64_t began
         step = self.steps[number]
@@ -291,11 +272,11 @@ cdef class Plan:
             mx_profile_end(self.sources[number], began)
         return 0
 
-    cdef int run_foreign(self, step, bint fresh, list bases, context) except -1:
+    cdef int run_foreign(self, step, bint fresh, Bases bases, context) except -1:
         """Run a custom operator, which pushes its Python code itself."""
         ins = [self.array(place, bases) for place in step.ins]
         outs = [self.array(place, bases) for place in step.outs]
-        step.call.op.foreign.run(step, ins, outs, bases[0], fresh, context)
+        step.call.op.foreign.run(step, ins, outs, bases.arena, fresh, context)
         return 0
 
     cdef name_for_profiler(self):
@@ -311,10 +292,10 @@ cdef class Plan:
         free(numbers)
         self.sources = sources
 
-    def array(self, int place, list bases):
+    def array(self, int place, Bases bases not None):
         """Make a view of a place's tensor."""
         base, offset, spec = self.places[place]
-        return bases[base].view_bytes(offset, tuple(spec.shape), spec.dtype)
+        return bases.at(base).view_bytes(offset, tuple(spec.shape), spec.dtype)
 
 
 cdef mx_plan *create(list places, list steps) except NULL:

@@ -14,6 +14,7 @@ cdef class Storage:
     cdef bint replaceable  # the memory has no other users, although it has an owner
     cdef int32_t uses  # references by operations, not arrays: see `Uses`
     cdef bint exported  # others may access the memory unnoticed
+    cdef bint watched  # by a `Watch`
     cdef mx_var *var  # the memory's engine variable; NULL before the first asynchronous use
     cdef bint remote  # on a device whose operations always go through the engine
     cdef bint device  # the host cannot access the memory
@@ -21,6 +22,7 @@ cdef class Storage:
 
 cdef struct Clock:
     int64_t writes  # number of writes to all storages
+    int64_t watched  # changes that a `Watch` might have to notice
 
 
 cdef Clock clock
@@ -42,4 +44,11 @@ cdef inline bint is_readable(Storage storage) noexcept:
 cdef inline void wrote(Storage storage) noexcept:
     """Mark memory as written or new."""
     clock.writes += 1
+    clock.watched += storage.watched
     storage.version = clock.writes
+
+
+cdef inline void export(Storage storage) noexcept:
+    """Mark memory as accessible to others from now on."""
+    storage.exported = True
+    clock.watched += storage.watched

@@ -14,6 +14,7 @@ from mxcy._base.lru_cache import LRUCache
 from mxcy._execute import control
 from mxcy._execute.eager import run_eagerly, runner
 from mxcy._execute.planned import Planned, target, training_graph
+from mxcy._execute.repeated import Repeated, whole
 from mxcy._library import front
 from mxcy._library.api_calls import api_call
 from mxcy.context import current_context
@@ -125,33 +126,35 @@ class CachedOp:
         return outputs[0] if len(outputs) == 1 else outputs
 
     @api_call("MXInvokeCachedOpEx")
-    def call_again(self, args, known, places):
+    def call_again(self, own, places, others, known):
         """Compute the outputs of a call whose inputs are mostly those of preceding calls.
 
         Parameters
         ----------
-        args : list of NDArray
-            One per input of the symbol.
+        own : list of NDArray
+            The inputs that may differ between calls.
+        places : sequence of int
+            Their positions.
+        others : list of (NDArray or None)
+            All inputs, arbitrary at `places`.
         known : LRUCache
-            The plan found by preceding calls, valid while the other inputs are unchanged.
-        places : list of int
-            Positions of the inputs that may differ between calls.
+            The plan found by preceding calls, valid while `places` and `others` are the same.
 
         Returns
         -------
         NDArray or list of NDArray
         """
         if self._eager or autograd.is_recording():
-            return self(*args)
-        own = [args[place] for place in places]
+            return self(*whole(own, places, others))
         signature = [(array.context, array.shape, array.dtype_code, array.stype) for array in own]
         key = autograd.is_training(), tuple(signature)
-        bound = known.get(key)
-        if bound is None or not self._plans.is_newest(bound):  # keep the LRU order
+        repeated = known.get(key)
+        if repeated is None or not self._plans.is_newest(repeated.bound):  # keep the LRU order
+            args = whole(own, places, others)
             if front.is_deferred() or self._pieces(args) is not None:
                 return self(*args)
-            bound = known.put(key, self._bound(args))
-        outputs = bound.forward(args)[0]
+            repeated = known.put(key, Repeated(self._bound(args), places, others))
+        outputs = repeated.run(own)
         return outputs[0] if len(outputs) == 1 else outputs
 
     @property
@@ -272,10 +275,11 @@ def _of_list(cached, entries, expanded=False):
     """
     smaller, known = CachedOp(cached._symbol_class(entries), cached.flags), LRUCache(1)
     smaller._is_cut = smaller._is_cut and not expanded
-    places = range(len(smaller._names))
+    count = len(smaller._names)
+    places, others = range(count), [None] * count
 
     def run(inputs):
-        outputs = smaller.call_again(inputs, known, places)
+        outputs = smaller.call_again(inputs, places, others, known)
         return [outputs] if len(entries) == 1 else outputs
 
     return run
@@ -300,7 +304,7 @@ class _Bound:
                 graph = mirror.marked(graph, mirror.staged(graph, target()))
         self.planned = Planned(graph, context.home)
         position = {name: i for i, name in enumerate(cached._names)}
-        self._sources = [position.get(name, -1) for name in self.planned.variables]
+        self.sources = [position.get(name, -1) for name in self.planned.variables]
         self.heads = [
             (slot, int(name[len(HEAD) :]))
             for slot, name in enumerate(self.planned.variables)
@@ -313,15 +317,19 @@ class _Bound:
         """Run a call; return (outputs, arrays of all the plan's slots, arena)."""
         outputs = self.planned.new_outputs(self.count)
         # Any array will do for the head gradients until the backward pass.
-        arrays = [args[i] if i >= 0 else outputs[0] for i in self._sources]
+        arrays = [args[i] if i >= 0 else outputs[0] for i in self.sources]
         arrays += outputs
+        return outputs, arrays, self.run(arrays)
+
+    def run(self, arrays):
+        """Run the forward pass on the arrays of the plan's slots; return the arena."""
         arena, self._arena = self._arena, None
         if arena is None:
             arena = self.planned.new_arena()
         self.planned.forward(arrays, arena)
         if self._keeps:
             self._arena = arena
-        return outputs, arrays, arena
+        return arena
 
 
 class _Recorded:

@@ -2,7 +2,8 @@
 
 Plans that compute the same value from the same arrays share it, for instance those of one network
 for several batch sizes. It is recomputed after an array was written. Intermediate values, such as
-weights fused with a normalisation before packing, are not kept.
+weights fused with a normalisation before packing, are not kept. New values are computed into new
+memory: runs that were started before may still read the old ones.
 """
 
 import threading
@@ -43,16 +44,19 @@ class Constants:
     ----------
     arrays : list of NDArray
         One per entry of ``plan.kept``; None if not yet computed or intermediate.
+    kept : front.Kept
+        The same for runs of the steps that do not run once.
     """
 
     def __init__(self, plan, context):
         self._plan, self._context = plan, context
         self.arrays = [None] * len(plan.kept)
+        self.kept = front.Kept(self.arrays)
         self._products: list[Any] = [None] * len(plan.once)  # by step
         self._seen: list[Any] = [None] * len(plan.once)
         self._slots = list({s for once in plan.once for s in once.slots})
         self._changing = list({s for once in plan.once if not once.fixed for s in once.slots})
-        self._last_inputs: Any = None  # states of the variables for which all arrays are up to date
+        self._watch: Any = None  # of the variables for which all arrays are up to date
         self._results: list[Any] = []  # the arrays of all products
         self._producers = {
             place: number for number, once in enumerate(plan.once) for place in once.kept
@@ -68,10 +72,11 @@ class Constants:
         run : callable
             ``run(number)`` runs a step on `arrays` and the kept arrays.
         """
-        last = front.states(arrays, self._slots, self._changing)
-        if last == self._last_inputs and not front.any_failed(self._results):
-            return
-        self._last_inputs = None  # in case a step fails
+        if self._watch is not None and self._watch.holds(arrays):
+            if self.kept.settled or self.kept.settle() or not front.any_failed(self._results):
+                return
+        self._watch = None  # in case a step fails
+        watch = front.Watch(arrays, self._slots, self._changing)
         computed = False
         for number, once in enumerate(self._plan.once):
             seen = tuple(
@@ -84,7 +89,8 @@ class Constants:
         for place in self._plan.intermediate if computed else ():  # not consumed by a step
             self.arrays[place] = None
         self._results = [array for product in self._products for array in product.arrays]
-        self._last_inputs = last
+        self.kept = front.Kept(self.arrays)
+        self._watch = watch
 
     def _compute(self, number, seen, run):
         """Compute a value unless another plan has; in both cases, share it."""
@@ -95,10 +101,13 @@ class Constants:
         product = _products.get(key)
         if product is None:
             product = _products[key] = _Product([self._new(place) for place in shared])
+        outdated = shared and (product.seen != seen or product.failed)
+        if outdated and product.seen is not None:
+            product.arrays = [self._new(place) for place in shared]
         self._products[number] = product
         for place, array in zip(shared, product.arrays, strict=True):
             self.arrays[place] = array
-        if shared and (product.seen != seen or product.failed):
+        if outdated:
             product.seen = None  # in case the step fails
             self._run_step(number, run)
             product.seen = seen

@@ -60,7 +60,7 @@ class Executor:
             if gradient is None:
                 self._requests[name] = "null"
         self._plans: dict = {}  # (training, with backward pass) -> plan
-        self._sources: dict = {}  # plan -> see sources_of
+        self._slots: dict = {}  # plan -> the arrays of its slots
         self._head_slots: dict = {}  # plan -> see head_slots_of
         self._objects: dict = {}  # state objects of custom operators
         self._watcher: Any = None
@@ -159,7 +159,7 @@ class Executor:
     def _prepare(self, differentiable):
         """Return the plan of a pass, its arrays and its memory."""
         planned = self._planned(self._mode, differentiable)
-        arrays = self._bases(planned)
+        arrays = self._arrays(planned)
         if self._arena is None or self._arena[0] is not planned:
             self._arena = (planned, planned.new_arena())
         self._ran, self._spent = (planned, arrays), not differentiable
@@ -196,6 +196,7 @@ class Executor:
         if self._spent:
             self._repeat()
         planned, arrays = self._ran
+        arrays = list(arrays)
         for slot, position in self._head_slots[planned]:
             arrays[slot] = heads[position]
         planned.backward(arrays, self._arena[1])
@@ -277,18 +278,20 @@ class Executor:
                 graph, self._ctx, self._watcher is None
             )
             share(planned.plan.steps, self._objects)
-            self._sources[planned] = sources_of(
-                planned, self._arg_names, self._aux_names, self._output_names, self._wanted()
-            )
             self._head_slots[planned] = head_slots_of(planned, len(self._output_names))
         return planned
 
-    def _bases(self, planned):
+    def _arrays(self, planned):
         """The arrays of a plan's slots: variables, then outputs and their gradients."""
-        lists = (self._arg_arrays, self._aux_arrays, self._grad_arrays, self.outputs)
-        arrays = [lists[kind][index] for kind, index in self._sources[planned]]
+        arrays = self._slots.get(planned)
+        if arrays is None:
+            names = self._arg_names, self._aux_names, self._output_names
+            lists = (self._arg_arrays, self._aux_arrays, self._grad_arrays, self.outputs)
+            sources = sources_of(planned, *names, self._wanted())
+            arrays = self._slots[planned] = [lists[kind][index] for kind, index in sources]
         if self._watcher is not None:  # which added outputs
-            arrays += planned.new_outputs()[len(arrays) - len(planned.variables) :]
+            added = planned.new_outputs()[len(arrays) - len(planned.variables) :]
+            return arrays + added
         return arrays
 
     # --- the rest of the public interface ---
@@ -303,7 +306,7 @@ class Executor:
             Whether to call it for inputs as well, during `forward`.
         """
         self._plans.clear()  # watched graphs are not optimized
-        self._sources.clear()
+        self._slots.clear()
         self._head_slots.clear()
         self._arena = self._ran = self._watcher = None
         if callback is not None:

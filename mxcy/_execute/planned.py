@@ -185,21 +185,17 @@ class Planned:
         self._run(self._backward, arena, arrays)
 
     def _run(self, pieces, arena, arrays):
-        bases = self._bases(arena, arrays)
+        bases = front.Bases(arena, self._constants.kept, arrays)
         for first, last in pieces:
             self._native.run(first, last + 1, bases, self.context)
         self._touch(arrays)
-
-    def _bases(self, arena, arrays):
-        # No step that runs reads values that were not kept, but they need an address.
-        kept = [arena if array is None else array for array in self._constants.arrays]
-        return [arena, *kept, *arrays]
 
     def _renew(self, arena, arrays):
         """Run the outdated ones of the steps that run once."""
 
         def run(number):
-            self._native.run(number, number + 1, self._bases(arena, arrays), self.context)
+            bases = front.Bases(arena, front.Kept(self._constants.arrays), arrays)
+            self._native.run(number, number + 1, bases, self.context)
 
         self._constants.refresh(arrays, run)
 
@@ -214,7 +210,7 @@ class Planned:
         """
         plan = self.plan
         self._renew(arena, arrays)
-        bases = self._bases(arena, arrays)
+        bases = front.Bases(arena, self._constants.kept, arrays)
         for number in range(len(plan.once), plan.forward):
             self._native.run(number, number + 1, bases, self.context)
             step = plan.steps[number]

@@ -62,7 +62,8 @@ NAMES = {
     ),
     "tape": ("Node", "history", "take_over"),
     "walk": ("tape_order", "walk"),
-    "plan": ("Plan", "any_failed", "states"),
+    "bases": ("Bases", "Kept", "Watch"),
+    "plan": ("Plan", "any_failed"),
     "pool": ("Pool", "host_memory"),
     "profiler": ("recorder",),
     "streams": ("Streams",),
@@ -223,7 +224,8 @@ tape_order, walk = _names["tape_order"], _names["walk"]
 is_np_shape, set_np_shape = _names["is_np_shape"], _names["set_np_shape"]
 shortcut = _names["shortcut"]
 Node, Plan, take_over = _names["Node"], _names["Plan"], _names["take_over"]
-any_failed, states = _names["any_failed"], _names["states"]
+Bases, Kept, Watch = _names["Bases"], _names["Kept"], _names["Watch"]
+any_failed = _names["any_failed"]
 recorder = _names["recorder"]
 is_deferred, set_deferred = _names["is_deferred"], _names["set_deferred"]
 history, is_taping = _names["history"], _names["is_taping"]

@@ -8,7 +8,7 @@ from mxcy._base.lru_cache import LRUCache
 from mxcy._execute.cached_op import CachedOp
 from mxcy._execute.eager import run_eagerly
 from mxcy._library import front
-from mxcy.gluon.parameter_arrays import ParameterArrays
+from mxcy.gluon.parameter_arrays import ParameterArrays, assignments
 from mxcy.gluon.recorded_trace import CapturedArray, record_trace
 from mxcy.gluon.tracing import TraceError, regroup, same_structure, trace
 from mxcy.gluon.utils import shape_is_known
@@ -225,26 +225,11 @@ class Traced:
             self._settle(flat)
         context = flat[0].context
         cache = self._cache
-        reusable = cache is not None and cache.serves(context)
-        if reusable:
-            arrays = cache.arrays.copy()
-            for place in self._places:
-                arrays[place] = flat[self._sources[place]]
+        if watch is None and cache is not None and cache.serves(context):
+            own = [flat[self._sources[place]] for place in self._places]
+            results = self._cached.call_again(own, self._places, cache.arrays, cache.known)
         else:
-            arrays = [
-                flat[source] if isinstance(source, int) else source.data(context)
-                for source in self._sources
-            ]
-            self._cache = _ParameterCache.of(self._sources, arrays, context)
-        if watch is None and reusable:
-            results = self._cached.call_again(arrays, cache.known, self._places)
-        elif watch is None:
-            results = self._cached(*arrays)
-        else:
-            symbol = self.trace.symbol
-            values = dict(zip(symbol.list_inputs(), arrays, strict=True))
-            results = run_eagerly(symbol._entries, values, watch)
-            results = results[0] if len(results) == 1 else results
+            results = self._run_anew(flat, context, watch)
         if flat[0]._is_numpy or self._in_numpy:
             listed = results if isinstance(results, list) else [results]
             listed = [array.as_np_ndarray() for array in listed]
@@ -253,6 +238,20 @@ class Traced:
         if form == 0:
             return results
         return regroup(results if isinstance(results, list) else [results], form)
+
+    def _run_anew(self, flat, context, watch):
+        """Compute the outputs, looking up all parameters, and remember these."""
+        arrays = [
+            flat[source] if isinstance(source, int) else source.data(context)
+            for source in self._sources
+        ]
+        self._cache = _ParameterCache.of(self._sources, arrays, context)
+        if watch is None:
+            return self._cached(*arrays)
+        symbol = self.trace.symbol
+        values = dict(zip(symbol.list_inputs(), arrays, strict=True))
+        results = run_eagerly(symbol._entries, values, watch)
+        return results[0] if len(results) == 1 else results
 
     def _settle(self, flat):
         """Finish deferred initializations with shapes inferred from the inputs."""
@@ -277,6 +276,7 @@ class _ParameterCache:
         self.arrays = arrays  # with None for inputs
         self._parameters, self._context = parameters, context
         self._lists = [parameter._data for parameter in parameters]
+        self._assignments = assignments.count
         self.known = LRUCache(1)  # passed to CachedOp.call_again
 
     @classmethod
@@ -297,11 +297,16 @@ class _ParameterCache:
 
     def serves(self, context):
         """Whether the cached arrays are still current; replacing them creates new lists."""
-        return (
-            context is self._context
-            and not front.is_deferred()
-            and all(map(is_, [parameter._data for parameter in self._parameters], self._lists))
-        )
+        if context is not self._context or front.is_deferred():
+            return False
+        count = assignments.count
+        if self._assignments == count:  # of all parameters in the process
+            return True
+        lists = [parameter._data for parameter in self._parameters]
+        same = all(map(is_, lists, self._lists))
+        if same:
+            self._assignments = count
+        return same
 
 
 def infer_parameters(trace, flat):

@@ -7,7 +7,31 @@ from mxcy.context import Context, cpu, current_context
 from mxcy.gluon.recorded_trace import traced_view
 from mxcy.gluon.utils import DeferredInitializationError
 
-__all__ = ["DeferredInitializationError", "ParameterArrays", "context_list", "with_stype"]
+__all__ = [
+    "DeferredInitializationError",
+    "ParameterArrays",
+    "assignments",
+    "context_list",
+    "with_stype",
+]
+
+
+class _Assignments:
+    """A descriptor that counts an attribute's assignments; reading the attribute costs nothing."""
+
+    def __init__(self):
+        self.count = 0
+
+    def __set_name__(self, owner, name):
+        self._name = name
+
+    def __set__(self, instance, value):
+        instance.__dict__[self._name] = value
+        self.count += 1
+
+
+#: of the arrays of all parameters in the process
+assignments = _Assignments()
 
 
 class ParameterArrays:
@@ -16,6 +40,8 @@ class ParameterArrays:
     `_data` and `_grad` are lists with one array per context of `_ctx_list`, or None;
     `_deferred_init` holds the arguments of a deferred initialization, or None.
     """
+
+    _data = assignments
 
     def _arrays(self, arrays):
         """Return `arrays`, or raise an error that explains why there are none."""
