@@ -5,18 +5,21 @@ from operator import is_
 
 from mxcy import env
 from mxcy._base.lru_cache import LRUCache
+from mxcy._base.suggestions import did_you_mean
 from mxcy._execute.cached_op import CachedOp
 from mxcy._execute.eager import run_eagerly
 from mxcy._library import front
+from mxcy.base import MXNetError
 from mxcy.gluon.parameter_arrays import ParameterArrays, assignments
 from mxcy.gluon.recorded_trace import CapturedArray, record_trace
 from mxcy.gluon.tracing import TraceError, regroup, same_structure, trace
 from mxcy.gluon.utils import shape_is_known
+from mxcy.graph.backend import is_known
 from mxcy.ndarray import NDArray
 from mxcy.symbol.inference import partial_specs
 from mxcy.util import is_np_array
 
-__all__ = ["OPTIONS", "GraphCalls", "Traced", "infer_parameters"]
+__all__ = ["GraphCalls", "Traced", "check_options", "infer_parameters"]
 
 #: flags of `HybridBlock.hybridize` that are passed on to the cached operator
 _FLAGS = (
@@ -28,12 +31,28 @@ _FLAGS = (
     "mirror",
 )
 #: options of `HybridBlock.hybridize` without a backend, including MXNet's that have no effect here
-OPTIONS = (*_FLAGS, "data_indices", "param_indices", "is_dynamic", "partition_if_dynamic")
-
+_OPTIONS = (*_FLAGS, "data_indices", "param_indices", "is_dynamic", "partition_if_dynamic")
 
 _DATA = ParameterArrays.data
 #: marks signatures that cannot be traced and run eagerly
 _EAGER = object()
+
+
+def check_options(backend, options):
+    """Check the backend's name, which may be unknown, with a warning, and options without one.
+
+    Raises
+    ------
+    MXNetError
+        For an unknown option without a backend.
+    """
+    if backend:
+        is_known(backend)
+        return
+    for name in options:
+        if name not in _OPTIONS:
+            near = did_you_mean(name, _OPTIONS)
+            raise MXNetError(f"hybridize: unknown option {name!r} without a backend{near}")
 
 
 class GraphCalls:

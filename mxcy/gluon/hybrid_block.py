@@ -4,13 +4,11 @@ import inspect
 
 from mxcy import autograd, symbol
 from mxcy import ndarray as nd
-from mxcy._base.suggestions import did_you_mean
 from mxcy._library.c_interface import CallbackText
-from mxcy.base import MXNetError
 from mxcy.context import current_context
 from mxcy.gluon.cached_graph import CachedGraph, check_arrays
 from mxcy.gluon.constraints import OptConstraint
-from mxcy.gluon.graph_calls import OPTIONS, infer_parameters
+from mxcy.gluon.graph_calls import check_options, infer_parameters
 from mxcy.gluon.lazy_operators import LazyNamespace, LazyParameter
 from mxcy.gluon.parameter import DeferredInitializationError
 from mxcy.gluon.parameter_files import save_arrays
@@ -109,7 +107,8 @@ class HybridBlock(CachedGraph, Block):
             On or off.
         backend : str, optional
             Name of a backend that optimizes the graph; ``'default'`` encloses the operators
-            selected by ``_LIB.MXSetSubgraphPropertyOpNamesV2`` in subgraphs.
+            selected by ``_LIB.MXSetSubgraphPropertyOpNamesV2`` in subgraphs. An unknown one is
+            ignored with a warning.
         clear : bool
             Drop existing graphs.
         static_alloc, static_shape : bool
@@ -127,10 +126,7 @@ class HybridBlock(CachedGraph, Block):
         MXNetError
             For an unknown option without a backend.
         """
-        for name in () if backend else kwargs:
-            if name not in OPTIONS:
-                near = did_you_mean(name, OPTIONS)
-                raise MXNetError(f"hybridize: unknown option {name!r} without a backend{near}")
+        check_options(backend, kwargs)
         self._active = self._settles_first = active
         if clear or not active:
             self._clear_cached_op()

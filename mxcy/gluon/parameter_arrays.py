@@ -1,9 +1,11 @@
 """The arrays of a parameter, one per context."""
 
+from collections.abc import Iterable
+
 from mxcy import autograd, kvstore
 from mxcy import ndarray as nd
 from mxcy._library import front
-from mxcy.context import Context, cpu, current_context
+from mxcy.context import as_context, cpu
 from mxcy.gluon.recorded_trace import traced_view
 from mxcy.gluon.utils import DeferredInitializationError
 
@@ -66,7 +68,7 @@ class ParameterArrays:
         contexts = self._ctx_list
         if len(arrays) == 1 and (ctx is None or ctx is contexts[0]):
             return arrays[0]
-        wanted = current_context() if ctx is None else ctx
+        wanted = as_context(ctx)
         for place in (wanted, wanted.home):
             if place in contexts:
                 return arrays[contexts.index(place)]
@@ -351,6 +353,6 @@ def with_stype(data, stype):
 
 def context_list(ctx):
     """Return one or several contexts as a list; default: the current context."""
-    if ctx is None:
-        return [current_context()]
-    return [ctx] if isinstance(ctx, Context) else list(ctx)
+    if isinstance(ctx, Iterable) and not isinstance(ctx, str):
+        return [as_context(each) for each in ctx]
+    return [as_context(ctx)]

@@ -171,7 +171,12 @@ def shape_is_known(shape):
     -------
     bool
     """
-    return shape is not None and all(extent > 0 for extent in shape)
+    if shape is None:
+        return False
+    if all(extent > 0 for extent in shape):
+        return True
+    assert min(shape) >= -1, f"expected a shape of non-negative sizes, got {tuple(shape)}"
+    return False
 
 
 def split_rnn_params(

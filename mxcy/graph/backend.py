@@ -6,9 +6,8 @@ directly. Layouts and kernels are chosen later, when the symbol is bound. The ot
 operators selected by name in subgraphs, see `selection`.
 """
 
-import warnings
-
 from mxcy._base.errors import MXNetError
+from mxcy._base.warning import warn
 from mxcy.graph import selection
 from mxcy.graph.fused import chains, ranges
 from mxcy.graph.graph import from_entries
@@ -16,7 +15,7 @@ from mxcy.graph.infer import infer_partial
 from mxcy.graph.node import SymbolNode, clone
 from mxcy.graph.passes import casts, simplify
 
-__all__ = ["BACKENDS", "partition", "to_entries"]
+__all__ = ["BACKENDS", "is_known", "partition", "to_entries"]
 
 #: backend name -> (prefix of node names, whether for int8)
 _KINDS = {
@@ -50,12 +49,7 @@ def partition(entries, backend, target, known=None, strict=True):
     """
     if backend in selection.BACKENDS:
         return selection.partition(entries, backend)
-    if backend.upper() not in BACKENDS:
-        known = (*BACKENDS, *selection.BACKENDS)
-        message = f"backend {backend} is unknown; choose one of {', '.join(known)}"
-        if strict:
-            raise MXNetError(message)
-        warnings.warn(message, stacklevel=3)
+    if not is_known(backend, strict):
         return entries
     graph = original = from_entries(entries)
     graph.specs = infer_partial(graph, known or {})
@@ -65,6 +59,25 @@ def partition(entries, backend, target, known=None, strict=True):
     kind, among_8_bits = _KINDS[backend.upper()]
     rewritten = chains.fuse(rewritten, kind, among_8_bits)
     return ranges.settle(rewritten, target.settings) if among_8_bits else rewritten
+
+
+def is_known(backend, strict=False):
+    """Return whether there is a backend of this name, with a warning or an error if not.
+
+    Parameters
+    ----------
+    backend : str
+    strict : bool
+        Whether an unknown backend is an error.
+    """
+    if backend in selection.BACKENDS or backend.upper() in BACKENDS:
+        return True
+    known = (*BACKENDS, *selection.BACKENDS)
+    message = f"backend {backend} is unknown; choose one of {', '.join(known)}"
+    if strict:
+        raise MXNetError(message)
+    warn(message)
+    return False
 
 
 def to_entries(graph):

@@ -128,6 +128,21 @@ MISTAKES = {
         mx.MXNetError,
         "hybridize: unknown option 'static_aloc' without a backend; did you mean",
     ),
+    "a negative number of units": (
+        lambda: gluon.nn.Dense(-3, in_units=2).initialize(),
+        AssertionError,
+        "expected a shape of non-negative sizes, got (-3, 2)",
+    ),
+    "parameters on a device of PyTorch": (
+        lambda: gluon.nn.Dense(3, in_units=2).initialize(ctx="cuda"),
+        mx.MXNetError,
+        "'cuda' is not a context; expected a string such as 'cpu(0)'",
+    ),
+    "parameters on a number": (
+        lambda: gluon.nn.Dense(3, in_units=2).initialize(ctx=[mx.cpu(), 1]),
+        TypeError,
+        "a context must be a Context, a str or None, not int",
+    ),
     "a rate of text": (
         lambda: trained(learning_rate="0.1"),
         TypeError,

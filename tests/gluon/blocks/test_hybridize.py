@@ -288,3 +288,11 @@ def test_a_graph_without_parameters_is_exported_and_imported(tmp_path):
     files = net.export(str(tmp_path / "exp"))
     imported = mx.gluon.SymbolBlock.imports(files[0], "data", files[1])
     np.testing.assert_array_equal(imported(x).asnumpy(), expected)
+
+
+def test_unknown_backends_are_ignored_with_a_warning():
+    net = nn.Dense(2)
+    net.initialize()
+    with pytest.warns(UserWarning, match="backend TensorRT is unknown; choose one of ONEDNN"):
+        net.optimize_for(mx.nd.ones((1, 3)), backend="TensorRT")
+    assert net(mx.nd.ones((1, 3))).shape == (1, 2)

@@ -31,6 +31,14 @@ def test_one_copy_per_context():
         parameter.data(mx.cpu(3))
 
 
+def test_contexts_may_be_named():
+    parameter = gluon.Parameter("w", shape=(2, 3))
+    parameter.initialize(ctx=["cpu", "cpu(1)"])
+    assert parameter.list_ctx() == TWO and parameter.data("cpu(1)").context == mx.cpu(1)
+    parameter.reset_ctx("cpu(3)")
+    assert parameter.list_ctx() == [mx.cpu(3)]
+
+
 def test_initialize_twice_warns_and_keeps_the_value():
     parameter = gluon.Parameter("w", shape=(2,))
     parameter.initialize(mx.init.One())
