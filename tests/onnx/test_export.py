@@ -245,3 +245,14 @@ def test_gamma_functions_beyond_their_samples(path, name):
     session = runtime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
     wanted = getattr(mx.nd, name)(mx.nd.array(x)).asnumpy()
     np.testing.assert_allclose(session.run(None, {"x": x})[0], wanted, rtol=2e-5, atol=2e-6)
+
+
+@pytest.mark.parametrize("opset", [12, 13, 18])
+@pytest.mark.parametrize("kind", ["int32", "int64"])
+@pytest.mark.parametrize("axis, keepdims", [(None, False), (1, True), ((0, 2), False)])
+def test_products_of_integers_wrap_around(path, opset, kind, axis, keepdims):
+    x = np.random.default_rng(0).integers(1000, 5000, (3, 5, 4)).astype(kind) | 1
+    symbol = mx.sym.prod(mx.sym.var("x"), axis=axis, keepdims=keepdims)
+    mx.onnx.export_model(symbol, {}, [x.shape], x.dtype, path, opset_version=opset)
+    wanted = np.prod(x, axis=axis, dtype=kind, keepdims=keepdims)
+    np.testing.assert_array_equal(session(path).run(None, {"x": x})[0], np.atleast_1d(wanted))

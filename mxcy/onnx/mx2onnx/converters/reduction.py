@@ -25,13 +25,30 @@ def _fitted(G, value):
     return value
 
 
+def _wrapping_product(G, x, axes, keepdims):
+    """Multiply the halves of each axis until one element is left: ReduceProd may saturate."""
+    for axis in axes:
+        extent = x.shape[axis]
+        half = 1 << max(extent - 1, 0).bit_length()
+        after = [half - extent if i == axis else 0 for i in range(x.ndim)]
+        x = G.pad(x, [0] * x.ndim, after, number=1) if half != extent else x
+        while half > 1:
+            half //= 2
+            x = G.Mul(*G.split(x, [half, half], axis))
+    return x if keepdims else G.squeeze(x, axes)
+
+
 def _reduced(kind):
     def rule(a, G, x):
         x = G.cast(x, G.out.dtype) if kind in ("Sum", "Prod", "Mean") else x
+        axes = _axes(a, x)
+        integers = x.dtype in (np.int32, np.int64)
+        if kind == "Prod" and integers and all(x.shape[axis] > 0 for axis in axes):
+            return _fitted(G, _wrapping_product(G, x, axes, a.keepdims))
         if x.dtype == bool:
-            reduced = G.reduce(kind, G.cast(x, np.float32), _axes(a, x), a.keepdims)
+            reduced = G.reduce(kind, G.cast(x, np.float32), axes, a.keepdims)
             return G.cast(reduced, bool)  # ReduceMean truncates integers
-        return _fitted(G, G.reduce(kind, x, _axes(a, x), a.keepdims))
+        return _fitted(G, G.reduce(kind, x, axes, a.keepdims))
 
     return rule
 
