@@ -27,17 +27,17 @@ def serve(comm, size, requests):
         comm.Send(weights, status.source)
 
 
-def least(work, rounds, barrier):
-    """Minimum over rounds of the mean seconds of a function while all workers call it."""
-    best = float("inf")
+def measured(work, rounds, barrier):
+    """Mean seconds of a function in each of some rounds, while all workers call it."""
+    seconds = []
     for _ in range(rounds):
         barrier()
         began = time.perf_counter()
         for _ in range(STEPS):
             work()
         barrier()
-        best = min(best, (time.perf_counter() - began) / STEPS)
-    return best
+        seconds.append((time.perf_counter() - began) / STEPS)
+    return seconds
 
 
 def main():
@@ -58,7 +58,7 @@ def main():
             comm.Send(gradient, server)
             comm.Recv(weights, server)
 
-        raw = least(exchange, arguments.rounds, workers.Barrier)
+        raw = measured(exchange, arguments.rounds, workers.Barrier)
     from interleaved import report
 
     import mxcy as mx  # here a server serves, and does not return
@@ -74,7 +74,7 @@ def main():
         store.pull(0, out)
         out.wait_to_read()
 
-    ours = least(step, arguments.rounds, store._barrier)
+    ours = measured(step, arguments.rounds, store._barrier)
     report(store, f"push and pull of {arguments.bytes} B, one server", (ours, raw))
 
 

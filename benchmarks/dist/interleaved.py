@@ -1,13 +1,14 @@
 """Times of a store's work and of MPI's for the same bytes, taken in turns."""
 
 import json
+import statistics
 import time
 
-__all__ = ["fastest", "report"]
+__all__ = ["measured", "report"]
 
 
-def fastest(work, others, rounds, ready=None):
-    """Minimum seconds of two interleaved functions.
+def measured(work, others, rounds, ready=None):
+    """Seconds of two interleaved functions.
 
     Parameters
     ----------
@@ -18,22 +19,26 @@ def fastest(work, others, rounds, ready=None):
 
     Returns
     -------
-    list of float
+    list of list of float
+        Of all rounds of each function.
     """
-    least = [float("inf")] * 2
+    seconds = [], []
     for _ in range(rounds):
-        for number, way in enumerate((work, others)):
+        for way, taken in zip((work, others), seconds, strict=True):
             if ready is not None:
                 ready(way)
             began = time.perf_counter()
             way()
-            least[number] = min(least[number], time.perf_counter() - began)
-    return least
+            taken.append(time.perf_counter() - began)
+    return seconds
 
 
 def report(store, what, seconds):
-    """Print a line on rank 0."""
-    if store.rank == 0:
-        ours, raw = seconds
-        line = {"what": what, "us": ours * 1e6, "mpi_us": raw * 1e6, "ratio": ours / raw}
-        print(json.dumps(line), flush=True)
+    """Print a line on rank 0: microseconds of the store and of MPI, and ratios of these."""
+    if store.rank:
+        return
+    line = {"what": what}
+    for name, of in (("least", min), ("median", statistics.median)):
+        ours, raw = (of(taken) * 1e6 for taken in seconds)
+        line |= {name: round(ours, 1), f"{name}_mpi": round(raw, 1), f"{name}_ratio": ours / raw}
+    print(json.dumps(line), flush=True)

@@ -6,7 +6,7 @@ python -m mxcy.tools.launch -n 2 -s 0 python benchmarks/dist/pushpull.py
 import argparse
 
 import numpy as np
-from interleaved import fastest, report
+from interleaved import measured, report
 from mpi4py import MPI
 
 import mxcy as mx
@@ -41,8 +41,8 @@ def main():
         for value in values:
             value.wait_to_read()
 
-    least = fastest(step, lambda: comm.Allreduce(raw, total), arguments.rounds)
-    report(store, f"{arguments.keys} keys of 4 KB", least)
+    seconds = measured(step, lambda: comm.Allreduce(raw, total), arguments.rounds)
+    report(store, f"{arguments.keys} keys of 4 KB", seconds)
 
 
 def one_key(store, number, size, comm, rounds, how):
@@ -58,7 +58,7 @@ def one_key(store, number, size, comm, rounds, how):
     report(
         store,
         f"one key of {size} B{how}",
-        fastest(pushpull, lambda: comm.Allreduce(raw, total), rounds),
+        measured(pushpull, lambda: comm.Allreduce(raw, total), rounds),
     )
 
 

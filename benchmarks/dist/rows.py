@@ -10,7 +10,7 @@ import argparse
 import time
 
 import numpy as np
-from interleaved import fastest, report
+from interleaved import measured, report
 from mpi4py import MPI
 
 import mxcy as mx
@@ -39,7 +39,7 @@ class RawRows:
 
 
 def measure(store, key, arguments, comm):
-    """The least seconds of both."""
+    """The seconds of both."""
     shape = (arguments.rows, arguments.width)
     store.init(key, mx.nd.sparse.zeros("row_sparse", shape))
     draw = np.random.RandomState(store.rank)
@@ -58,7 +58,7 @@ def measure(store, key, arguments, comm):
         store.row_sparse_pull(key, out, row_ids=wanted)
         out.wait_to_read()
 
-    return fastest(step, RawRows(comm, ids, arguments.width), arguments.rounds, ready)
+    return measured(step, RawRows(comm, ids, arguments.width), arguments.rounds, ready)
 
 
 def main():

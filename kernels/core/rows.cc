@@ -91,7 +91,8 @@ struct Terms {
   int64_t bytes;  // of a row
 
   const char* row(int64_t term, int64_t at) const {
-    return static_cast<const char*>(rows[term]) + (from[term] ? from[term][at] : at) * bytes;
+    return static_cast<const char*>(rows[term]) +
+           (from && from[term] ? from[term][at] : at) * bytes;
   }
   void fetch_after(int64_t term, int64_t at) const {
     if (at + kAhead < counts[term]) fetch<0>(row(term, at + kAhead), bytes);
@@ -126,6 +127,55 @@ int64_t sum_rows(Merge merge, const Terms& terms, int64_t* ids, T* sums, bool st
   return n;
 }
 
+// Sums the rows of given ids.
+template <class T>
+void sum_rows_at(int64_t n, const int64_t* wanted, const Terms& terms, const int64_t* const* ids,
+                 int64_t count, int64_t* places, T* sums) {
+  const int64_t width = terms.bytes / static_cast<int64_t>(sizeof(T));
+  std::fill(places, places + count, int64_t{0});
+  for (int64_t i = 0; i < n; ++i, sums += width) {
+    bool begun = false;
+    for (int64_t t = 0; t < count; ++t) {
+      int64_t& at = places[t];
+      while (at < terms.counts[t] && ids[t][at] < wanted[i]) ++at;
+      for (; at < terms.counts[t] && ids[t][at] == wanted[i]; ++at) {
+        const T* row = reinterpret_cast<const T*>(terms.row(t, at));
+        if (begun)
+          for (int64_t j = 0; j < width; ++j) sums[j] = static_cast<T>(sums[j] + row[j]);
+        else
+          std::memcpy(sums, row, static_cast<size_t>(terms.bytes));
+        begun = true;
+      }
+    }
+    if (!begun) std::memset(sums, 0, static_cast<size_t>(terms.bytes));
+  }
+}
+
+// Calls a function with a value of a dtype, or of an unsigned integer type that adds up alike:
+// signed integers wrap around, too. Returns false for other dtypes.
+template <class F>
+bool with_type(int32_t dtype, F function) {
+  switch (dtype) {
+#define MX_CASE(name, type) \
+  case MX_##name:           \
+    function(type{});       \
+    return true;
+    MX_CASE(F32, float)
+    MX_CASE(F64, double)
+    MX_CASE(U8, uint8_t)
+    MX_CASE(I8, uint8_t)
+    MX_CASE(I16, uint16_t)
+    MX_CASE(U16, uint16_t)
+    MX_CASE(I32, uint32_t)
+    MX_CASE(U32, uint32_t)
+    MX_CASE(I64, uint64_t)
+    MX_CASE(U64, uint64_t)
+#undef MX_CASE
+    default:
+      return false;
+  }
+}
+
 }  // namespace
 
 extern "C" void mx_deal_rows(int64_t n, const int64_t* ids, int64_t owners, int64_t* counts,
@@ -141,6 +191,19 @@ extern "C" void mx_deal_rows(int64_t n, const int64_t* ids, int64_t owners, int6
     local[place] = number;
   }
   for (int64_t o = owners - 1; o > 0; --o) counts[o] -= counts[o - 1];
+}
+
+extern "C" int64_t mx_own_rows(int64_t n, const int64_t* ids, int64_t owners, int64_t owner,
+                               int64_t* local, int64_t* places) {
+  const Division by(owners);
+  int64_t count = 0;
+  for (int64_t i = 0; i < n; ++i) {
+    const int64_t number = by(ids[i]);
+    local[count] = number;
+    places[count] = i;
+    count += ids[i] - number * owners == owner;
+  }
+  return count;
 }
 
 extern "C" void mx_find_rows(int64_t n, const int64_t* ids, int64_t others,
@@ -181,23 +244,19 @@ extern "C" int64_t mx_sum_rows(int32_t dtype, int64_t terms, const int64_t* coun
                                int64_t* sum_ids, void* sums, bool stream) {
   const Merge merge(terms, counts, ids, places);
   const Terms all = {counts, from, rows, bytes};
-  switch (dtype) {
-#define MX_CASE(name, type) \
-  case MX_##name:           \
-    return sum_rows(merge, all, sum_ids, static_cast<type*>(sums), stream);
-    MX_CASE(F32, float)
-    MX_CASE(F64, double)
-    // Signed integers wrap around like unsigned ones.
-    MX_CASE(U8, uint8_t)
-    MX_CASE(I8, uint8_t)
-    MX_CASE(I16, uint16_t)
-    MX_CASE(U16, uint16_t)
-    MX_CASE(I32, uint32_t)
-    MX_CASE(U32, uint32_t)
-    MX_CASE(I64, uint64_t)
-    MX_CASE(U64, uint64_t)
-#undef MX_CASE
-    default:
-      return -1;
-  }
+  int64_t count = -1;
+  with_type(dtype, [&](auto zero) {
+    count = sum_rows(merge, all, sum_ids, static_cast<decltype(zero)*>(sums), stream);
+  });
+  return count;
+}
+
+extern "C" bool mx_sum_rows_at(int32_t dtype, int64_t n, const int64_t* wanted, int64_t terms,
+                               const int64_t* counts, const int64_t* const* ids,
+                               const void* const* rows, int64_t bytes, int64_t* places,
+                               void* sums) {
+  const Terms all = {counts, nullptr, rows, bytes};
+  return with_type(dtype, [&](auto zero) {
+    sum_rows_at(n, wanted, all, ids, terms, places, static_cast<decltype(zero)*>(sums));
+  });
 }

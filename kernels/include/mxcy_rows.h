@@ -14,6 +14,10 @@ extern "C" {
  * ids; local: their row numbers at the owner. */
 MX_API void mx_deal_rows(int64_t n, const int64_t* ids, int64_t owners, int64_t* counts,
                          int64_t* places, int64_t* local);
+/* Select the ids of one owner, in order; places and local have space for n. Returns their number.
+ */
+MX_API int64_t mx_own_rows(int64_t n, const int64_t* ids, int64_t owners, int64_t owner,
+                           int64_t* local, int64_t* places);
 /* The place of each of n ascending ids in a list of other ascending ids, or -1. */
 MX_API void mx_find_rows(int64_t n, const int64_t* ids, int64_t others, const int64_t* other_ids,
                          int64_t* places);
@@ -29,6 +33,12 @@ MX_API int64_t mx_sum_rows(int32_t dtype, int64_t terms, const int64_t* counts,
                            const int64_t* const* ids, const int64_t* const* from,
                            const void* const* rows, int64_t bytes, int64_t* places,
                            int64_t* sum_ids, void* sums, bool stream);
+/* The same sums for n given ids, ascending and distinct, in their order; zeros for rows that no
+ * term has. Terms have their rows in order. places: temporary memory, one per term. Returns false
+ * for dtypes that it does not know. */
+MX_API bool mx_sum_rows_at(int32_t dtype, int64_t n, const int64_t* wanted, int64_t terms,
+                           const int64_t* counts, const int64_t* const* ids,
+                           const void* const* rows, int64_t bytes, int64_t* places, void* sums);
 
 #ifdef __cplusplus
 }

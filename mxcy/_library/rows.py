@@ -2,41 +2,47 @@
 
 import ctypes
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from mxcy._base.dtypes import code_of
 from mxcy._library.open import open_library
 
-__all__ = ["copy_rows", "deal_rows", "find_rows", "sum_rows"]
+__all__ = ["copy_rows", "deal_rows", "find_rows", "own_rows", "sum_rows", "sum_rows_at"]
 
 _library = open_library()
-_copy, _deal, _find, _sum = (
+_copy, _deal, _find, _own, _sum, _sum_at = (
     _library.mx_copy_rows,
     _library.mx_deal_rows,
     _library.mx_find_rows,
+    _library.mx_own_rows,
     _library.mx_sum_rows,
+    _library.mx_sum_rows_at,
 )
 _number, _memory = ctypes.c_int64, ctypes.c_void_p
 _copy.argtypes = [_number, _memory, _memory, _number, _memory, _memory, ctypes.c_bool]
 _deal.argtypes = [_number, _memory, _number, *[_memory] * 3]
 _find.argtypes = [_number, _memory, _number, _memory, _memory]
 _sum.argtypes = [ctypes.c_int32, _number, *[_memory] * 4, _number, *[_memory] * 3, ctypes.c_bool]
+_own.argtypes = [_number, _memory, _number, _number, _memory, _memory]
+_sum_at.argtypes = [
+    *[ctypes.c_int32, _number, _memory, _number],
+    *[_memory] * 3,
+    *[_number, _memory, _memory],
+]
 _copy.restype = _deal.restype = _find.restype = None
-_sum.restype = _number
+_own.restype = _sum.restype = _number
+_sum_at.restype = ctypes.c_bool
 
 
-def deal_rows(
-    ids: np.ndarray, owners: int, out: np.ndarray | None = None
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def deal_rows(ids: np.ndarray, owners: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Group ids by their owners, the ids modulo the number of owners; in order within a group.
 
     Parameters
     ----------
     ids : numpy.ndarray of int64
     owners : int
-    out : numpy.ndarray of int64, optional
-        Memory for `local`, at its start, and for `places`, from its middle on.
 
     Returns
     -------
@@ -45,12 +51,29 @@ def deal_rows(
     places, local : numpy.ndarray of int64
         Positions in `ids`, and the ids divided by the number of owners.
     """
-    numbers = np.empty((2, ids.size), np.int64) if out is None else out.reshape(2, -1)
-    counts, local, places = np.empty(owners, np.int64), numbers[0], numbers[1]
+    counts, (local, places) = np.empty(owners, np.int64), np.empty((2, ids.size), np.int64)
     _deal(
         ids.size, ids.ctypes.data, owners, counts.ctypes.data, places.ctypes.data, local.ctypes.data
     )
-    return counts, places[: ids.size], local[: ids.size]
+    return counts, places, local
+
+
+def own_rows(ids: np.ndarray, owners: int, owner: int) -> tuple[np.ndarray, np.ndarray]:
+    """Select the ids of one owner, in order; see `deal_rows`.
+
+    Parameters
+    ----------
+    ids : numpy.ndarray of int64
+    owners, owner : int
+
+    Returns
+    -------
+    local, places : numpy.ndarray of int64
+        The owner's ids divided by the number of owners, and their positions in `ids`.
+    """
+    local, places = np.empty((2, ids.size), np.int64)
+    count = _own(ids.size, ids.ctypes.data, owners, owner, local.ctypes.data, places.ctypes.data)
+    return local[:count], places[:count]
 
 
 def find_rows(ids: np.ndarray, others: np.ndarray) -> np.ndarray:
@@ -152,3 +175,43 @@ def sum_rows(
     if count < 0:
         raise MemoryError("the sum of two rows")
     return count
+
+
+def sum_rows_at(
+    ids: np.ndarray, terms: Sequence[tuple[np.ndarray, np.ndarray, Any]], out: np.ndarray
+) -> None:
+    """Sum some rows of several arrays that store some rows, each row in the order of the arrays.
+
+    Parameters
+    ----------
+    ids : numpy.ndarray of int64
+        Of the rows; ascending and distinct.
+    terms : sequence of tuple
+        Ascending ids of each array, its rows, contiguous, and what else belongs to it.
+    out : numpy.ndarray
+        Takes the sums; zeros where no array has the row.
+
+    Raises
+    ------
+    TypeError
+        For dtypes without sums.
+    """
+    if not out.size:
+        return
+    counts = np.array([numbers.size for numbers, *_ in terms], np.int64)
+    addresses = [array.ctypes.data for numbers, rows, *_ in terms for array in (numbers, rows)]
+    ids_of, rows_of = np.array(addresses, np.int64).reshape(-1, 2).T.copy()
+    known = _sum_at(
+        code_of(out.dtype.name),
+        ids.size,
+        ids.ctypes.data,
+        len(terms),
+        counts.ctypes.data,
+        ids_of.ctypes.data,
+        rows_of.ctypes.data,
+        out[0].nbytes,
+        np.empty(len(terms), np.int64).ctypes.data,
+        out.ctypes.data,
+    )
+    if not known:
+        raise TypeError(f"sum_rows_at: rows of {out.dtype}")

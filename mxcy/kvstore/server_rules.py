@@ -69,6 +69,14 @@ class ServerRules:
         """Use the updater function that ``current()`` returns, if any, for a store."""
         self._current[store] = current
 
+    def updates(self, store):
+        """Whether a store has an updater function."""
+        return self._updater(store) is not None
+
+    def _updater(self, store):
+        follows = self._current.get(store)
+        return self._updaters.get(store) if follows is None else follows()
+
     def apply(self, store, share, total):
         """Update a share with a pushed sum.
 
@@ -83,8 +91,7 @@ class ServerRules:
         bool
             False if the sum itself becomes the value.
         """
-        follows = self._current.get(store)
-        updater = self._updaters.get(store) if follows is None else follows()
+        updater = self._updater(store)
         if updater is None:
             if share.waits:
                 return False

@@ -10,7 +10,7 @@ from mxcy.base import MXNetError
 from mxcy.context import cpu
 from mxcy.dist.servers.key_server import KeyServer
 from mxcy.dist.servers.row_client import RowClient
-from mxcy.dist.servers.shares import is_ascending
+from mxcy.dist.servers.row_shares import is_ascending
 from mxcy.kvstore.engine_calls import SUM_DTYPES
 from mxcy.kvstore.server_rules import ServerRules
 from mxcy.kvstore.shared import name_of

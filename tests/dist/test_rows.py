@@ -7,7 +7,7 @@ import pytest
 
 import mxcy as mx
 from mxcy.dist.memory import take
-from mxcy.dist.servers.shares import RowShare, RowSum
+from mxcy.dist.servers.row_shares import PushedRows, RowShare
 from tests.dist.jobs import job, needs_mpi
 
 pytestmark = pytest.mark.skipif(
@@ -22,7 +22,7 @@ def _message(ids, rows):
 
 def test_a_share_adds_up_rows():
     """The union of the rows, each in the order of the workers; sums replace the value."""
-    terms = {"shape": [4, 2], "dtype": "<f4", "weight": "float32", "waits": True}
+    terms = {"shape": [4, 2], "dtype": "<f4", "weight": "float32", "waits": True, "by_rows": [0, 1]}
     share = RowShare("w", terms, np.ones(8, np.float32).view(np.uint8))
     draw = np.random.RandomState(0).uniform(-1, 1, (3, 2)).astype(np.float32)
     pushed = [
@@ -30,12 +30,12 @@ def test_a_share_adds_up_rows():
         share.read(*_message([], [])),
         share.read(*_message([1], draw[2:])),
     ]
-    ids, rows, _, _ = share.total(pushed)
-    assert ids.tolist() == [1, 3]
-    assert rows.tolist() == [(draw[1] + draw[2]).tolist(), draw[0].tolist()]
-    share.replace(RowSum(ids, rows))
+    total = share.total(pushed)
+    assert total.ids.tolist() == [1, 3] and not total.whole
+    assert total.rows.tolist() == [(draw[1] + draw[2]).tolist(), draw[0].tolist()]
+    share.replace(total)
     assert share.value[[0, 2]].tolist() == [[0, 0], [0, 0]]
-    assert share.answer([], np.array([3], np.int64).view(np.uint8), False)[1].tolist() == [
+    assert share.answer(np.array([3], np.int64).view(np.uint8), False)[1].tolist() == [
         draw[0].tolist()
     ]
     share.replace(share.total([share.read(*_message([], []))] * 2))
@@ -46,7 +46,13 @@ def test_a_share_adds_up_rows():
 def test_shares_of_all_types_add_up_rows_of_many_workers(dtype):
     """Integers wrap around; ids may occur several times in a push."""
     draw = np.random.RandomState(2)
-    terms = {"shape": [50, 3], "dtype": np.dtype(dtype).str, "weight": dtype, "waits": True}
+    terms = {
+        "shape": [50, 3],
+        "dtype": np.dtype(dtype).str,
+        "weight": dtype,
+        "waits": True,
+        "by_rows": [0, 1],
+    }
     share = RowShare("w", terms, np.zeros((50, 3), dtype).view(np.uint8))
     expected, pushed = np.zeros((50, 3), dtype), []
     for count in (20, 0, 50, 7, 1):
@@ -57,10 +63,10 @@ def test_shares_of_all_types_add_up_rows_of_many_workers(dtype):
         pushed.append(share.read(message, [count]))
     share.replace(share.total(pushed))
     every = np.arange(50)
-    assert (share.answer([], every.view(np.uint8), False)[1] == expected).all()
+    assert (share.answer(every.view(np.uint8), False)[1] == expected).all()
     assert (share.value == expected).all() and expected.any()
-    assert (share.answer([], np.arange(0, 50, 7).view(np.uint8), False)[1] == expected[::7]).all()
-    twice = np.array([4, 4]), np.ones((2, 3), dtype), None
+    assert (share.answer(np.arange(0, 50, 7).view(np.uint8), False)[1] == expected[::7]).all()
+    twice = PushedRows(np.array([4, 4]), np.ones((2, 3), dtype))
     share.replace(share.total([twice]))
     assert share.value[4].tolist() == [2, 2, 2] and share.value.sum() == 6
 

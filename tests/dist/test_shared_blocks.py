@@ -163,8 +163,8 @@ import sys
 import mxcy as mx, numpy as np
 ranks, shared = int(sys.argv[1]), sys.argv[2] == "1"
 shape, pushed = (3000, 64), 900
-for lr in (None, 0.5):
-    store = mx.kv.create("dist_sync")
+for kind, lr in (("dist_sync", None), ("dist_sync", 0.5), ("dist_async", 0.5)):
+    store = mx.kv.create(kind)
     assert (store.handle.progress.world.blocks is not None) == shared
     if lr:
         store.set_optimizer(mx.optimizer.SGD(learning_rate=lr, lazy_update=True))
@@ -183,13 +183,17 @@ for lr in (None, 0.5):
                 gradient = mx.nd.sparse.row_sparse_array((rows, ids), shape=shape)
         table = table - lr * total if lr else total
         store.push("w", gradient)
+        if kind == "dist_async":
+            store._settle()
+            store._barrier()
         wanted = np.union1d(mine, draw.choice(shape[0], 500))
         store.row_sparse_pull("w", out, row_ids=mx.nd.array(wanted, dtype="int64"))
         assert (out.indices.asnumpy() == wanted).all()
-        assert (out.data.asnumpy() == table[wanted]).all(), (lr, step)
+        assert (out.data.asnumpy() == table[wanted]).all(), (kind, lr, step)
         few = wanted[:3]  # a small answer, which has no block
         store.row_sparse_pull("w", out, row_ids=mx.nd.array(few, dtype="int64"))
         assert (out.data.asnumpy() == table[few]).all()
+        store._barrier()
 print("\nright", flush=True)
 """
 

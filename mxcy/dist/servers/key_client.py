@@ -228,7 +228,7 @@ class KeyClient:
             self._messenger.ask(
                 self.places[server],
                 "pull",
-                [self.number, number, None],
+                [self.number, number],
                 _filling(part, answers),
                 what,
                 into=part,

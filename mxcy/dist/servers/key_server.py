@@ -5,7 +5,8 @@ from collections import deque
 
 from mxcy.base import MXNetError
 from mxcy.dist.servers.key_client import FENCE
-from mxcy.dist.servers.shares import Pull, RowShare, Share
+from mxcy.dist.servers.row_shares import RowShare
+from mxcy.dist.servers.shares import Pull, Share
 
 __all__ = ["KeyServer"]
 
@@ -22,8 +23,8 @@ class KeyServer:
         Seconds after which a pull fails that waits for other workers' pushes; 0: never.
     rules : object
         ``apply(store, share, total)`` updates a share's value, or returns False where the sum
-        replaces it; ``command(store, head, text, body)`` executes a worker's command and returns an
-        array or None.
+        replaces it, as it does if ``updates(store)`` is false; ``command(store, head, text, body)``
+        executes a worker's command and returns an array or None.
 
     Attributes
     ----------
@@ -44,6 +45,7 @@ class KeyServer:
             put=self._put,
             push=self._push,
             pull=self._pull,
+            wait=self._await,
             command=self._command,
             leave=self._leave,
         )
@@ -85,10 +87,30 @@ class KeyServer:
         except Exception as error:  # of an updater
             share.failed = f"key {share.key!r}, update {share.rounds}: {_text_of(error)}"
 
-    def _pull(self, place, body, ticket, store, number, asked):
+    def _pull(self, place, body, ticket, store, number):
         share = self._shares[store, number]
+
+        def answer(error):
+            if error is not None:
+                self._messenger.answer(place, ticket, error)
+                return
+            form, value, away = share.answer(body, place in self._near)
+            self._messenger.answer(place, ticket, None, form, value, away)
+
+        self._wait(share, place, answer)
+
+    def _await(self, place, body, ticket, store, number):
+        """Answer, without a body, when a share includes the pushes of a worker."""
+        share = self._shares[store, number]
+        self._wait(share, place, lambda error: self._messenger.answer(place, ticket, error))
+
+    def share(self, store, number):
+        """A share; on the progress thread."""
+        return self._shares[store, number]
+
+    def _wait(self, share, place, on_ready):
         needed = share.arrived.get(place, 0) if share.waits else 0
-        share.pulls.append(Pull(needed, place, ticket, asked, body, time.monotonic()))
+        share.pulls.append(Pull(needed, place, time.monotonic(), on_ready))
         self._answer(share)
         self._check_departed(share)
 
@@ -98,14 +120,12 @@ class KeyServer:
             if share.failed:
                 self._refuse(pull, share.failed)
             elif pull.needed <= share.rounds:
-                form, value, away = share.answer(pull.asked, pull.body, pull.place in self._near)
-                self._messenger.answer(pull.place, pull.ticket, None, form, value, away)
+                pull.on_ready(None)
             else:
                 share.pulls.append(pull)
 
     def _refuse(self, pull, text):
-        server = self._messenger.name(self._messenger.world.place)
-        self._messenger.answer(pull.place, pull.ticket, f"{server}: {text}")
+        pull.on_ready(f"{self._messenger.name(self._messenger.world.place)}: {text}")
 
     def _command(self, place, body, ticket, store, head, text):
         if head == FENCE:

@@ -9,7 +9,8 @@ from collections import deque
 __all__ = ["Messenger"]
 
 _AWAY = 2  # messages in flight per destination
-_AT_ONCE = 64  # messages received per step
+_AT_ONCE = 64  # messages received in a row
+_TURNS = 8  # of sending and receiving per step
 _RECENT = 0.2  # seconds after a message in which more are expected
 _LOOK_SECONDS = 0.1  # between checks for unanswered questions
 _GRACE = 5  # seconds beyond the time limit in which servers may report who is missing
@@ -146,21 +147,30 @@ class Messenger:
 
     def step(self, now):
         """Send and receive; return whether anything happened, and whether answers are missing."""
-        moved = self._dispatch()
-        for _ in range(_AT_ONCE):
-            message = self.world.receive_message(self._memory_of)
-            if message is None:
+        moved = False
+        for _ in range(_TURNS):  # answers follow messages, also those of this process to itself
+            if not self._dispatch() | self._receive(now):
                 break
-            place, head, body = message
-            kind, *content = json.loads(head)
-            self.handlers[kind](place, body, *content)
-            moved, self._last = True, now
+            moved = True
         self._check_waits(now)
         if not moved and (self.world.receiving() or any(self._away.values())):
             time.sleep(0)  # MPI sends large bodies in pieces, each of which needs a poll
             moved = True
         busy = bool(self._questions) or any(self._away.values()) or any(self._queues.values())
         return moved, busy or now - self._last < _RECENT
+
+    def _receive(self, now):
+        """Handle some of the messages that have arrived; return whether there were any."""
+        received = 0
+        while received < _AT_ONCE:
+            message = self.world.receive_message(self._memory_of)
+            if message is None:
+                break
+            place, head, body = message
+            kind, *content = json.loads(head)
+            self.handlers[kind](place, body, *content)
+            received, self._last = received + 1, now
+        return received > 0
 
     def _dispatch(self):
         moved = False

@@ -2,16 +2,20 @@
 
 import numpy as np
 
-from mxcy._library.rows import copy_rows, deal_rows, find_rows
+from mxcy._library.rows import copy_rows, deal_rows, find_rows, sum_rows_at
 from mxcy.dist.memory import take
 from mxcy.dist.servers.key_client import Answers, KeyClient, ServedKey
-from mxcy.dist.servers.shares import padded
+from mxcy.dist.servers.row_shares import padded
 
 __all__ = ["RowClient"]
 
 
 class RowClient(KeyClient):
     """Keys with rows distributed over servers: row r is on server r modulo their number."""
+
+    @property
+    def _place(self):
+        return self._messenger.world.place
 
     def _divide(self, key, array, levels):
         servers = len(self.places)
@@ -28,25 +32,24 @@ class RowClient(KeyClient):
                 "dtype": served.dtype.str,
                 "weight": weight,
                 "waits": self._waits,
-                "by_rows": True,
+                "by_rows": [begin, len(self.places)],
             }
             rows = np.ascontiguousarray(array[begin :: len(self.places)])
             content = [self.number, number, served.key, terms]
             self._messenger.ask(self.places[server], "put", content, answers.take, what, body=rows)
 
-    def _deal(self, served, ids, out=None):
-        """For each share: number, server's place, positions in `ids`, local row numbers, first."""
-        counts, places, local = deal_rows(ids, len(self.places), out)
+    def _deal(self, served, ids):
+        """For each share: number, server's place, positions in `ids`, local row numbers."""
+        counts, places, local = deal_rows(ids, len(self.places))
         ends = np.cumsum(counts)
         for number, server, begin, _ in served.shares:
-            first = int(ends[begin] - counts[begin])
-            own = slice(first, ends[begin])
-            yield number, self.places[server], places[own], local[own], first
+            own = slice(ends[begin] - counts[begin], ends[begin])
+            yield number, self.places[server], places[own], local[own]
 
     def push_rows(self, served, ids, rows, priority=0):
         """Push copies of rows to their servers; every server gets a message, which is a push.
 
-        Servers on this machine read them in one block.
+        Servers on this machine get all rows, in one block.
 
         Parameters
         ----------
@@ -57,39 +60,42 @@ class RowClient(KeyClient):
             Contiguous.
         priority : int
         """
-        count, row, near = ids.size, rows[:1].nbytes, self._near()
-        every = padded(count)
-        size = 16 * every + count * row
-        block = self._messenger.world.blocks.take(size) if near else None
-        out, messages = None, []
-        if block is not None:
-            memory = block.array()
-            out = memory[: 16 * every].view(np.int64)
-            copy_rows(rows, memory[16 * every :].reshape(count, row), stream=True)
-        for number, place, own, local, first in self._deal(served, ids, out):
-            form, body = [own.size], block
-            if block is not None and place in near:
-                form += [first, every]
-            else:
-                body = take(own.size * (8 + row))
-                body[: local.nbytes].view(np.int64)[...] = local
-                copy_rows(rows, body[local.nbytes :].reshape(own.size, row), own)
-            messages.append((number, place, form, body))
+        near, messages = self._near(), []
+        block, most = self._block_of(ids, rows) if near else (None, 0)
+        if block is None:
+            near = frozenset()
+        for number, server, _, _ in served.shares:
+            if self.places[server] in near:
+                messages.append((number, self.places[server], [ids.size, most], block))
+        if len(messages) < len(served.shares):
+            for number, place, own, local in self._deal(served, ids):
+                if place not in near:
+                    messages.append((number, place, [own.size], _part_of(rows, own, local)))
 
         def send():
             for number, place, form, body in messages:
                 content, line = [self.number, number, form], (self.number, number)
                 self._messenger.send(place, "push", content, body, priority, line, given=True)
-                self.sent += form[0] * (8 + row)
+                self.sent += form[0] * (8 + rows[:1].nbytes)
 
         self._progress.submit(send)
+
+    def _block_of(self, ids, rows):
+        """A block with rows and their numbers, in memory for so many; or None."""
+        most = padded(ids.size)
+        block = self._messenger.world.blocks.take(8 * most + rows.nbytes)
+        if block is not None:
+            memory = block.array()
+            memory[: ids.nbytes].view(np.int64)[...] = ids
+            copy_rows(rows, memory[8 * most :].reshape(len(rows), rows[:1].nbytes), stream=True)
+        return block, most
 
     def _near(self):
         """Places of the servers on this machine that read its blocks, if some are not here."""
         world = self._messenger.world
         readers = frozenset() if world.blocks is None else world.blocks.readers
         near = readers.intersection(self.places)
-        return near | {world.place} if near else near
+        return near | {self._place} if near else near
 
     def pull_rows(self, served, ids, rows, on_done, priority=0):
         """Fetch rows, which include this worker's pushes.
@@ -98,42 +104,94 @@ class RowClient(KeyClient):
         ----------
         served : ServedKey
         ids : numpy.ndarray of int64
+            Ascending and distinct.
         rows : numpy.ndarray
             Takes the rows; contiguous.
         on_done : callable
             ``on_done(error)``, called with an error message or None.
         priority : int
         """
+
+        def begin():
+            own = self._hosted(served)
+            if own is None or self._messenger.server.rules.updates(self.number):
+                self._ask_for_rows(served, ids, rows, on_done, priority)
+            else:
+                self._ask(served, "wait", self._place, own, sum_or_ask, priority)
+
+        def sum_or_ask(error, form, body):
+            known = None if error else self._share(served).sum
+            if error is None and (known is None or not known.whole):
+                self._ask_for_rows(served, ids, rows, on_done, priority)
+                return
+            if error is None:
+                sum_rows_at(ids, known.pushes, rows)
+            on_done(error)
+
+        self._progress.submit(begin)
+
+    def _hosted(self, served):
+        """The number of the share of a key that a server in this process has, or None."""
+        if self._messenger.server is None or self._place not in self.places:
+            return None
+        return served.shares[self.places.index(self._place)][0]
+
+    def _share(self, served):
+        """That share."""
+        return self._messenger.server.share(self.number, self._hosted(served))
+
+    def _ask_for_rows(self, served, ids, rows, on_done, priority):
+        """Get rows from the servers that own them."""
         wanted = [part for part in self._deal(served, ids) if part[2].size]
         if not wanted:
             on_done(None)
             return
+        answers, hosted = Answers(len(wanted), on_done), self._hosted(served)
+        for number, place, own, local in wanted:
+            if number == hosted:
+                copy = self._copying(served, rows, own, local, answers)
+                self._ask(served, "wait", place, number, copy, priority)
+            else:
+                fill = _filling(rows, own, local, answers)
+                self._ask(served, "pull", place, number, fill, priority, local)
 
-        def filling(own, local, answers):
-            def fill(error, form, body):
-                if error is None and form:
-                    stored, most = form
-                    places = find_rows(local, body[: 8 * stored].view(np.int64))
-                    copy_rows(body[8 * most :], rows, places, own)
-                elif error is None:
-                    copy_rows(body, rows, targets=own)
-                answers.take(error)
+    def _ask(self, served, kind, place, number, on_done, priority, ids=None):
+        content, line = [self.number, number], (self.number, number)
+        what = f"rows of key {served.key!r}"
+        self._messenger.ask(
+            place, kind, content, on_done, what, body=ids, priority=priority, line=line, given=True
+        )
 
-            return fill
+    def _copying(self, served, rows, own, local, answers):
+        """What copies rows from the server in this process."""
 
-        def ask():
-            answers = Answers(len(wanted), on_done)
-            for number, place, own, local, _ in wanted:
-                self._messenger.ask(
-                    place,
-                    "pull",
-                    [self.number, number, None],
-                    filling(own, local, answers),
-                    f"rows of key {served.key!r}",
-                    body=local,
-                    priority=priority,
-                    line=(self.number, number),
-                    given=True,
-                )
+        def copy(error, form, body):
+            if error is None:
+                self._share(served).copy_rows(local, rows, own)
+            answers.take(error)
 
-        self._progress.submit(ask)
+        return copy
+
+
+def _part_of(rows, own, local):
+    """The body of a push of some rows."""
+    row = rows[:1].nbytes
+    body = take(own.size * (8 + row))
+    body[: local.nbytes].view(np.int64)[...] = local
+    copy_rows(rows, body[local.nbytes :].reshape(own.size, row), own)
+    return body
+
+
+def _filling(rows, own, local, answers):
+    """What copies an answer's rows to their places."""
+
+    def fill(error, form, body):
+        if error is None and form:
+            stored, most = form
+            places = find_rows(local, body[: 8 * stored].view(np.int64))
+            copy_rows(body[8 * most :], rows, places, own)
+        elif error is None:
+            copy_rows(body, rows, targets=own)
+        answers.take(error)
+
+    return fill
