@@ -20,17 +20,13 @@ _copy, _deal, _find, _own, _sum, _sum_at = (
     _library.mx_sum_rows,
     _library.mx_sum_rows_at,
 )
-_number, _memory = ctypes.c_int64, ctypes.c_void_p
+_code, _number, _memory = ctypes.c_int32, ctypes.c_int64, ctypes.c_void_p
 _copy.argtypes = [_number, _memory, _memory, _number, _memory, _memory, ctypes.c_bool]
 _deal.argtypes = [_number, _memory, _number, *[_memory] * 3]
 _find.argtypes = [_number, _memory, _number, _memory, _memory]
-_sum.argtypes = [ctypes.c_int32, _number, *[_memory] * 4, _number, *[_memory] * 3, ctypes.c_bool]
+_sum.argtypes = [_code, _number, *[_memory] * 4, _number, *[_memory] * 3, ctypes.c_bool]
 _own.argtypes = [_number, _memory, _number, _number, _memory, _memory]
-_sum_at.argtypes = [
-    *[ctypes.c_int32, _number, _memory, _number],
-    *[_memory] * 3,
-    *[_number, _memory, _memory],
-]
+_sum_at.argtypes = [_code, _number, _memory, _number, *[_memory] * 3, _number, *[_memory] * 2]
 _copy.restype = _deal.restype = _find.restype = None
 _own.restype = _sum.restype = _number
 _sum_at.restype = ctypes.c_bool
