@@ -79,13 +79,13 @@ def train(make, images, labels, epochs, rate, mixed):
     return net, mean
 
 
-def read(net, images, labels):
+def evaluate(net, images, labels):
     """Return a network's accuracy, and the seconds that prediction took."""
     net(images)
     begin = time.perf_counter()
-    found = net(images).argmax(axis=1).astype("float32")
-    right = float((found == labels).mean().asscalar())
-    return right, time.perf_counter() - begin
+    classes = net(images).argmax(axis=1).astype("float32")
+    accuracy = float((classes == labels).mean().asscalar())
+    return accuracy, time.perf_counter() - begin
 
 
 def main(arguments=None):
@@ -104,21 +104,21 @@ def main(arguments=None):
     make, how = NETWORKS[options.network], (options.epochs, options.rate)
 
     plain, loss = train(make, images, labels, *how, mixed=False)
-    right, seconds = read(plain, *held_out)
-    print(f"float32: loss {loss:.4f}, {right:.1%} right in {seconds:.3f} s")
+    accuracy, seconds = evaluate(plain, *held_out)
+    print(f"float32: loss {loss:.4f}, accuracy {accuracy:.1%} in {seconds:.3f} s")
     converted = amp.convert_hybrid_block(plain, options.dtype, cast_optional_params=True)
     converted.hybridize()
-    right, seconds = read(converted, *held_out)
-    print(f"converted to {options.dtype}: {right:.1%} right in {seconds:.3f} s")
+    accuracy, seconds = evaluate(converted, *held_out)
+    print(f"converted to {options.dtype}: accuracy {accuracy:.1%} in {seconds:.3f} s")
     del plain, converted  # `amp.init` warns of networks with existing graphs
 
     amp.init(options.dtype)
     try:
         net, mixed_loss = train(make, images, labels, *how, mixed=True)
-        right, _ = read(net, *held_out)
+        accuracy, _ = evaluate(net, *held_out)
     finally:
         amp.reset()
-    print(f"trained in {options.dtype}: loss {mixed_loss:.4f}, {right:.1%} right")
+    print(f"trained in {options.dtype}: loss {mixed_loss:.4f}, accuracy {accuracy:.1%}")
     return loss, mixed_loss
 
 

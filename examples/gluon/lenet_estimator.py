@@ -94,9 +94,9 @@ def main(arguments=None):
     """Train, print the accuracy and return it."""
     args = parse(arguments)
     with tempfile.TemporaryDirectory() as temporary:
-        found = train(args, args.folder or temporary)
-    print(f"{found:.1%} of the held-out digits are read rightly")
-    return found
+        accuracy = train(args, args.folder or temporary)
+    print(f"accuracy on the held-out digits: {accuracy:.1%}")
+    return accuracy
 
 
 if __name__ == "__main__":

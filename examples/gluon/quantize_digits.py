@@ -98,14 +98,14 @@ def main(arguments=None):
         print(f"\n{mode}, calibrated in {seconds:.2f} s; ranges of the layers")
         for name, low, high in layers_of(narrow):
             print(f"  {name:50} {low:10.4f} ... {high:.4f}")
-        told = [float((some.argmax(1) == answers).mean()) for some in (floats, scores)]
+        accuracies = [float((each.argmax(1) == answers).mean()) for each in (floats, scores)]
         agreement = float((floats.argmax(1) == scores.argmax(1)).mean())
         error = float(np.sqrt(np.mean((scores - floats) ** 2) / np.var(floats)))
         print(
-            f"right: {told[0]:.1%} in float32, {told[1]:.1%} in 8 bits; alike {agreement:.1%}, "
-            f"scores {error:.2%} apart"
+            f"accuracy {accuracies[0]:.1%} in float32, {accuracies[1]:.1%} in 8 bits; "
+            f"same class {agreement:.1%}, score error {error:.2%}"
         )
-        results[mode] = (*told, agreement, error)
+        results[mode] = (*accuracies, agreement, error)
     return results
 
 

@@ -76,15 +76,15 @@ def batches_of(path, size):
     return mx.io.LibSVMIter(data_libsvm=str(path), data_shape=(PIXELS,), batch_size=size)
 
 
-def share_right(net, path):
+def accuracy_on(net, path):
     """Return the accuracy on a file."""
-    right = count = 0
+    correct = count = 0
     for batch in batches_of(path, 64):
         kept = batch.data[0].shape[0] - batch.pad
         scores = net(batch.data[0]).asnumpy()[:kept]
-        right += ((scores > 0) == (batch.label[0].asnumpy().reshape(-1)[:kept] > 0)).sum()
+        correct += ((scores > 0) == (batch.label[0].asnumpy().reshape(-1)[:kept] > 0)).sum()
         count += kept
-    return right / count
+    return correct / count
 
 
 def main(arguments=None):
@@ -111,9 +111,9 @@ def main(arguments=None):
                 trainer.step(options.batch_size)
                 losses.append(loss.mean().asscalar())
             print(f"epoch {epoch + 1:2}: loss {np.mean(losses):.4f}")
-        found = share_right(net, test)
-    print(f"accuracy on the held-out images {found:.1%}")
-    return found
+        accuracy = accuracy_on(net, test)
+    print(f"accuracy on the held-out images {accuracy:.1%}")
+    return accuracy
 
 
 if __name__ == "__main__":

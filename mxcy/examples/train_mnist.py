@@ -104,7 +104,7 @@ def show(net, images, digits, count=5):
     scores = probabilities(net, images)
     answers = scores.argmax(axis=1)
     spread = np.arange(len(digits)) * 7919 % len(digits)  # a fixed shuffle
-    for title, wanted in (("Read rightly:", answers == digits), ("Misread:", answers != digits)):
+    for title, wanted in (("Read correctly:", answers == digits), ("Misread:", answers != digits)):
         chosen = [i for i in spread if wanted[i]][:count]
         if not chosen:
             continue

@@ -47,7 +47,7 @@ def test_weights_and_pictures(tmp_path, capsys, monkeypatch):
     assert os.path.getsize("lenet_mnist.params") > 1e6
     printed = capsys.readouterr().out
     assert f"it reads {accuracy:.1%} of held-out images" in printed
-    assert "Read rightly:" in printed and "Misread:" in printed
+    assert "Read correctly:" in printed and "Misread:" in printed
 
 
 @pytest.mark.parametrize(

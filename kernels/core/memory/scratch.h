@@ -7,7 +7,6 @@ namespace mx {
 // At least `bytes` bytes, 64-byte aligned, uninitialised; NULL with an error text if memory is
 // exhausted. Separate slots allow nesting: panels of a matrix product, a thread's own intermediate
 // results, and data shared by the whole team.
-// panels of a matrix product, a thread's own intermediate, and what a whole team reads.
 enum Slot { kPackSlot, kTempSlot, kSharedSlot, kSlots };
 void* scratch(Slot slot, size_t bytes);
 
