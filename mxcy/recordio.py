@@ -111,6 +111,8 @@ class MXRecordIO:
         self._check(writing=True)
         if isinstance(buf, str):
             raise TypeError(f"a record of {self.uri} must be bytes: encode the string")
+        if isinstance(buf, (int, float)):
+            raise TypeError(f"a record of {self.uri} must be bytes, got {type(buf).__name__}")
         self._file.writelines(framed(buf))
 
     def read(self):

@@ -157,6 +157,7 @@ def _infer_type_impl(self, partial, *args, **kwargs):
         except MXNetError as error:
             if args:
                 raise TypeError(str(error)) from None
+            dtypes.numpy_dtype(dtype)  # NumPy's other dtypes are ignored, as in MXNet
     inferred = _infer(self, known, shapes=False)
     answer = tuple([_type(spec.dtype) for spec in specs] for specs in inferred)
     if not partial and not all(dtype is not None for types in answer for dtype in types):

@@ -143,6 +143,16 @@ MISTAKES = {
         TypeError,
         "a context must be a Context, a str or None, not int",
     ),
+    "a capsule of a number": (
+        lambda: nd.from_dlpack(3),
+        TypeError,
+        "from_dlpack: expected a capsule, got int",
+    ),
+    "a misspelt type of a variable": (
+        lambda: classifier().infer_type(data="flaot32"),
+        TypeError,
+        "data type 'flaot32' not understood",
+    ),
     "a rate of text": (
         lambda: trained(learning_rate="0.1"),
         TypeError,
@@ -335,6 +345,8 @@ def test_records_are_bytes_and_have_keys(tmp_path):
     file = mx.recordio.MXIndexedRecordIO(*names, "w")
     with pytest.raises(TypeError, match="a record of .* must be bytes: encode the string"):
         file.write("text")
+    with pytest.raises(TypeError, match="a record of .* must be bytes, got int"):
+        file.write(3)
     file.write_idx(0, b"bytes")
     file.close()
     file = mx.recordio.MXIndexedRecordIO(*names, "r")

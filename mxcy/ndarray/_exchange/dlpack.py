@@ -131,6 +131,8 @@ def from_dlpack(dlpack, copy=None):
 
     Raises
     ------
+    TypeError
+        If `dlpack` is neither.
     MXNetError
         If `mx.nd` does not support the element type.
     BufferError
@@ -146,6 +148,8 @@ def taken(dlpack, copy=None):
     if hasattr(dlpack, "__dlpack__"):
         values = np.from_dlpack(dlpack)
     else:
+        if type(dlpack).__name__ != "PyCapsule":
+            raise TypeError(f"from_dlpack: expected a capsule, got {type(dlpack).__name__}")
         values = np.asarray(_Writable(np.from_dlpack(_Capsule(dlpack))))
     shareable = values.flags.c_contiguous and values.flags.writeable
     if copy is False and not shareable:
