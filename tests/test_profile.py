@@ -18,7 +18,7 @@ READERS = {
     "gluon/collected_parameters.py": "blocks: keys of collect_params, and what they ask it for",
     "gluon/parameter_dict.py": "names of parameters",
     "operator/__init__.py": "words of attributes that only MXNet 2 lists",
-    "optimizer/defaults.py": "parameters and their defaults",
+    "optimizer/defaults.py": "parameters and their defaults, and how weights decay",
 }
 
 

@@ -1,6 +1,7 @@
 """AdaDelta: steps scaled by the ratio of past steps and gradients."""
 
 from mxcy import ndarray as nd
+from mxcy.optimizer.defaults import decays_in_gradient
 from mxcy.optimizer.optimizer import Optimizer, register
 from mxcy.optimizer.states import zeros_like
 
@@ -9,7 +10,10 @@ __all__ = ["AdaDelta"]
 
 @register
 class AdaDelta(Optimizer):
-    """AdaDelta (Zeiler, 2012); it has no learning rate.
+    """AdaDelta (Zeiler, 2012); it has no learning rate, and weights decay at rate `wd`.
+
+    With the profile of MXNet 2, `wd * weight` is part of the gradient, and `learning_rate` scales
+    the step.
 
     Parameters
     ----------
@@ -34,10 +38,13 @@ class AdaDelta(Optimizer):
 
     def _apply(self, weight, grad, state, lr, wd, count):
         grad = self._rescaled(grad)
+        as_in_2 = decays_in_gradient()
+        if as_in_2:
+            grad = grad + wd * weight
         mean_grad, mean_delta = state
         mean_grad *= self.rho
         mean_grad += (1.0 - self.rho) * nd.square(grad)
         delta = nd.sqrt(mean_delta + self.epsilon) / nd.sqrt(mean_grad + self.epsilon) * grad
         mean_delta *= self.rho
         mean_delta += (1.0 - self.rho) * nd.square(delta)
-        weight -= delta + wd * weight
+        weight -= lr * delta if as_in_2 else delta + wd * weight

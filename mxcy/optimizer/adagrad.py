@@ -1,6 +1,7 @@
 """AdaGrad: steps scaled by the sum of squared past gradients."""
 
 from mxcy import ndarray as nd
+from mxcy.optimizer.defaults import decays_in_gradient
 from mxcy.optimizer.optimizer import Optimizer, register
 from mxcy.optimizer.states import zeros_like
 
@@ -12,7 +13,8 @@ class AdaGrad(Optimizer):
     """AdaGrad (Duchi et al., 2011).
 
     With ``g = clip(rescale_grad * grad)``, one update is ``history += g**2;
-    weight -= lr * (g / sqrt(history + eps) + wd * weight)``.
+    weight -= lr * (g / sqrt(history + eps) + wd * weight)``. With the profile of MXNet 2,
+    `wd * weight` is part of g, and ``weight -= lr * g / (sqrt(history) + eps)`` if g is dense.
 
     Parameters
     ----------
@@ -46,5 +48,10 @@ class AdaGrad(Optimizer):
             )
             return
         grad = self._rescaled(grad)
+        if decays_in_gradient():
+            grad = grad + wd * weight
+            state += nd.square(grad)
+            weight -= lr * grad / (nd.sqrt(state) + self.float_stable_eps)
+            return
         state += nd.square(grad)
         weight -= (grad / nd.sqrt(state + self.float_stable_eps) + weight * wd) * lr

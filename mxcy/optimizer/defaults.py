@@ -1,11 +1,16 @@
-"""Constructor parameters of optimizers in MXNet 1.x and 2.x."""
+"""What differs between the optimizers of MXNet 1.x and 2.x: parameters, and weight decay."""
 
 import functools
 import inspect
 
 from mxcy import profile
 
-__all__ = ["arguments_of", "with_defaults"]
+__all__ = ["arguments_of", "decays_in_gradient", "with_defaults"]
+
+
+def decays_in_gradient():
+    """Return whether `wd * weight` is part of the gradient where it is not in MXNet 1.x."""
+    return profile.is_mxnet_2()
 
 
 def with_defaults(init, defaults, names):

@@ -8,6 +8,7 @@ import pytest
 
 import mxcy as mx
 from mxcy import optimizer as opt
+from mxcy import profile
 
 
 def test_create():
@@ -270,3 +271,30 @@ def test_optimizers_of_mxnet_2(kind, arguments, expected):
         updater(0, mx.nd.array([3, -1]) * (step + 1), weight)
     # Values of MXNet 2.0.0b1, whose fused and unfused steps differ by 5e-5.
     np.testing.assert_allclose(weight.asnumpy(), expected, rtol=2e-5)
+
+
+@pytest.fixture
+def mxnet_2():
+    """Follow MXNet 2, with the array semantics that were active before."""
+    before = profile.current()
+    profile.set_current("2.0", "a test")
+    yield
+    profile.set_current(*before)
+
+
+@pytest.mark.parametrize(
+    ("kind", "arguments", "expected"),
+    [
+        ("AdaDelta", {"wd": 0.1}, [1.9987992, 1.0012175]),
+        ("AdaGrad", {"wd": 0.1}, [1.7315124, 1.271185]),
+        ("AdaGrad", {"epsilon": 0.5}, [1.7542879, 1.2104914]),
+        ("NAG", {"wd": 0.1, "clip_gradient": 2.0}, [0.2596666, 2.1693444]),
+        ("NAG", {"wd": 0.1, "momentum": 0.0}, [0.152568, 1.566309]),
+    ],
+)
+def test_weights_decay_through_the_gradient_as_in_mxnet_2(mxnet_2, kind, arguments, expected):
+    updater = opt.get_updater(getattr(opt, kind)(learning_rate=0.1, **arguments))
+    weight = mx.nd.array([2, 1])
+    for step in range(3):
+        updater(0, mx.nd.array([3, -1]) * (step + 1), weight)
+    np.testing.assert_allclose(weight.asnumpy(), expected, rtol=1e-5)
