@@ -7,6 +7,7 @@
 #include <new>
 #include <utility>
 
+#include "core/sum_types.h"
 #include "machine.h"
 
 namespace {
@@ -151,31 +152,6 @@ void sum_rows_at(int64_t n, const int64_t* wanted, const Terms& terms, const int
   }
 }
 
-// Calls a function with a value of a dtype, or of an unsigned integer type that adds up alike:
-// signed integers wrap around, too. Returns false for other dtypes.
-template <class F>
-bool with_type(int32_t dtype, F function) {
-  switch (dtype) {
-#define MX_CASE(name, type) \
-  case MX_##name:           \
-    function(type{});       \
-    return true;
-    MX_CASE(F32, float)
-    MX_CASE(F64, double)
-    MX_CASE(U8, uint8_t)
-    MX_CASE(I8, uint8_t)
-    MX_CASE(I16, uint16_t)
-    MX_CASE(U16, uint16_t)
-    MX_CASE(I32, uint32_t)
-    MX_CASE(U32, uint32_t)
-    MX_CASE(I64, uint64_t)
-    MX_CASE(U64, uint64_t)
-#undef MX_CASE
-    default:
-      return false;
-  }
-}
-
 }  // namespace
 
 extern "C" void mx_deal_rows(int64_t n, const int64_t* ids, int64_t owners, int64_t* counts,
@@ -245,7 +221,7 @@ extern "C" int64_t mx_sum_rows(int32_t dtype, int64_t terms, const int64_t* coun
   const Merge merge(terms, counts, ids, places);
   const Terms all = {counts, from, rows, bytes};
   int64_t count = -1;
-  with_type(dtype, [&](auto zero) {
+  mx::with_sum_type(dtype, [&](auto zero) {
     count = sum_rows(merge, all, sum_ids, static_cast<decltype(zero)*>(sums), stream);
   });
   return count;
@@ -256,7 +232,7 @@ extern "C" bool mx_sum_rows_at(int32_t dtype, int64_t n, const int64_t* wanted, 
                                const void* const* rows, int64_t bytes, int64_t* places,
                                void* sums) {
   const Terms all = {counts, nullptr, rows, bytes};
-  return with_type(dtype, [&](auto zero) {
+  return mx::with_sum_type(dtype, [&](auto zero) {
     sum_rows_at(n, wanted, all, ids, terms, places, static_cast<decltype(zero)*>(sums));
   });
 }

@@ -12,8 +12,8 @@ one slot is written, others may still read the two that were written before it.
 import itertools
 
 from mxcy._library.stream import stream
+from mxcy._library.sums import sum_arrays
 from mxcy.dist.keys.ownership import divide
-from mxcy.dist.keys.shared_memory import sum_blocks
 
 __all__ = ["PiecewiseUpdate"]
 
@@ -143,7 +143,7 @@ class PiecewiseUpdate:
             for rank in range(self._ranks)
         ]
         total = sums[: last - first]
-        sum_blocks(terms, total)
+        sum_arrays(terms, total)
         return total, self._value(first, last, self._rank)
 
     def _hand_over(self, step, on_parts, ranks):

@@ -10,14 +10,12 @@ agree on the keys that all have pushed, that collective is the first barrier.
 
 import itertools
 
-import numpy as np
-
 from mxcy._library.stream import stream
+from mxcy._library.sums import sum_arrays
 
-__all__ = ["SharedBuffers", "SharedValues", "sum_blocks"]
+__all__ = ["SharedBuffers", "SharedValues"]
 
 _CHUNK_BYTES = 8 << 20  # of arrays that are copied to the input buffer
-_BLOCK_BYTES = 128 << 10  # of sums, which are copied while they are in the cache
 _ALIGNMENT = 64  # bytes
 
 
@@ -147,7 +145,7 @@ class SharedBuffers:
         """
         inputs = [self._part(self.inputs, rank, self._rank, cuts) for rank in range(self._ranks)]
         inputs[self._rank] = source[cuts[self._rank] : cuts[self._rank + 1]]
-        sum_blocks(inputs, out, shared)
+        sum_arrays(inputs, out, shared)
 
     def parts(self, cuts):
         """The parts of all ranks in their output buffers; only this rank writes its own.
@@ -208,35 +206,6 @@ class SharedBuffers:
     @staticmethod
     def _part(buffers, owner, rank, cuts):
         return buffers[owner][cuts[rank] : cuts[rank + 1]]
-
-
-def sum_blocks(terms, out, shared=None):
-    """Sum arrays in their order, in blocks that stay in the cache if they are needed again.
-
-    Parameters
-    ----------
-    terms : list of numpy.ndarray
-        Two or more.
-    out : numpy.ndarray or None
-        Takes the sum, may be one of the terms.
-    shared : numpy.ndarray, optional
-        Takes the sum, too, for other cores; none of the terms.
-    """
-    size, dtype = terms[0].size, (shared if out is None else out).dtype
-    apart = out is None or len(terms) > 2  # a sum of two may replace one of them
-    step = _BLOCK_BYTES // dtype.itemsize if apart or shared is not None else max(1, size)
-    block = np.empty(min(step, size), dtype) if apart else None
-    with np.errstate(all="ignore"):
-        for begin in range(0, size, step):
-            first, second, *others = (term[begin : begin + step] for term in terms)
-            total = block[: first.size] if apart else out[begin : begin + step]
-            np.add(first, second, out=total)
-            for other in others:
-                np.add(total, other, out=total)
-            if shared is not None:
-                stream(shared[begin : begin + step], total)
-            if apart and out is not None:
-                out[begin : begin + step] = total
 
 
 class SharedValues:
