@@ -131,6 +131,17 @@ def test_narrow_images_between_pointwise_layers_are_filled():
     assert net.check(net.conv(x, 16), filled=True) == {8, 16}
 
 
+def test_pixels_are_read_elsewhere_without_added_channels():
+    net = Net()
+    x = net.conv(net.variable(2, 16, 4, 4), 7, act="relu")
+    x = net.F.Pooling(x, global_pool=True, pool_type="avg")
+    outputs = (net.F.Flatten(x), net.F.softmax(x, axis=1), net.conv(net.F.tanh(x), 16))
+    assert net.check(x, *outputs, filled=True) == {7, 8, 16}
+    net = Net()
+    x = net.conv(net.variable(2, 16, 4, 4), 7, act="relu")
+    net.check(net.F.Flatten(x), filled=False)  # images
+
+
 def test_narrow_images_of_other_layers_are_not_filled():
     def narrow(channels=6, size=4, before=1, after=1):
         net = Net()

@@ -5,7 +5,9 @@ slower than the blocked one for 80, and other layers need an eighth more time fo
 channels have zero weights, and their readers multiply them by 0.
 
 Images between 1x1 convolutions, such as the narrow ones of mobile networks, are padded for the sake
-of the wider ones that these read and write: those would be converted.
+of the wider ones that these read and write: those would be converted. Other readers of single
+pixels, such as the output of a network that ends with the means of its classes' images, get them
+without the added channels.
 """
 
 import math
@@ -22,7 +24,7 @@ from mxcy.ops.fused.layer import activate
 __all__ = ["run"]
 
 _FLOAT = CODES["float32"]
-_CONV, _POOLING = find("_sg_onednn_conv"), find("Pooling")
+_CONV, _POOLING, _SLICE = find("_sg_onednn_conv"), find("Pooling"), find("slice_axis")
 _BROADCASTS = (find("broadcast_mul"), find("broadcast_add"))
 _MOST, _MOST_POINTWISE = 1.25, 4 / 3  # maximum growth of the number of channels
 
@@ -32,13 +34,14 @@ def run(graph, target):
     block = target.block
     if not block:
         return graph
-    users, regions = Users(graph), {}
+    users, regions, cut = Users(graph), {}, set()
     for number in range(len(graph.nodes)):
         if (number, 0) not in regions and _is_seed(graph, number, block):
             region = _Region(graph, users, number)
             if region.grow():
                 regions.update(region.entries)
-    return _filled(graph, regions, block) if regions else graph
+                cut |= region.cut
+    return _filled(graph, regions, cut, block) if regions else graph
 
 
 def _is_seed(graph, number, block):
@@ -76,14 +79,15 @@ def _is_pointwise(node):
 class _Region:
     """The entries that share their channels with a node, through producers and readers.
 
-    `entries` maps each one to the value of its padding.
+    `entries` maps each one to the value of its padding; readers outside get those in `cut`, single
+    pixels, without it.
     """
 
     def __init__(self, graph, users, seed):
         self._graph, self._users, self._seed = graph, users, seed
         self._channels = graph.specs[seed][0].shape[1]
         self._narrow = not _is_depthwise(graph, seed)  # other convolutions must be 1x1
-        self.entries = {}
+        self.entries, self.cut = {}, set()
 
     def grow(self):
         """Find all entries; return False if one cannot be padded."""
@@ -99,10 +103,14 @@ class _Region:
                 return False
             more = list(sources)
             for user, position, _ in self._users[number]:
-                if user < 0:
-                    return False
-                if not self._ends(user, position):
+                if self._ends(user, position):
+                    continue
+                if user >= 0 and self._sources(user) is not None:
                     more.append((user, 0))
+                elif math.prod(spec.shape[2:]) == 1:
+                    self.cut.add(entry)
+                else:
+                    return False
             waiting += [other for other in dict.fromkeys(more) if other not in entries]
             entries.update(more)
         return self._evaluate(sorted(entries))
@@ -129,6 +137,8 @@ class _Region:
 
     def _ends(self, user, position):
         """Whether the reader sums over channels."""
+        if user < 0:
+            return False
         node = self._graph.nodes[user]
         if position or not _is_conv(self._graph, user) or node.attrs.num_group != 1:
             return False
@@ -155,19 +165,24 @@ class _Region:
         return True
 
 
-def _filled(graph, regions, block):
-    """Pad the channels of the entries of `regions`."""
-    rewrite = Rewrite(graph)
+def _filled(graph, regions, cut, block):
+    """Pad the channels of the entries of `regions`, those of `cut` for readers there only."""
+    rewrite, wide = Rewrite(graph), {}
     for number, node in rewrite.visit():
         wide_out = (number, 0) in regions
         if not wide_out and not (_is_reader(graph, number) and node.inputs[0] in regions):
             rewrite.keep(number)
             continue
-        inputs, attrs = rewrite.inputs(node), node.attrs
+        inputs = [wide.get(entry) or rewrite.entry(entry) for entry in node.inputs]
+        attrs = node.attrs
         if node.op is _CONV:
             attrs = {name: getattr(attrs, name) for name in node.op.schema.names}
             _fill_conv(rewrite, node, attrs, inputs, block, wide_out, node.inputs[0] in regions)
         entry = rewrite.add(node.op, attrs, inputs, node.name, node.extra)
+        if (number, 0) in cut:
+            wide[number, 0] = entry
+            channels = graph.specs[number][0].shape[1]
+            entry = rewrite.add(_SLICE, {"axis": 1, "begin": 0, "end": channels}, [entry])
         rewrite.replace((number, 0), entry)
     return rewrite.finish()
 
