@@ -1,7 +1,7 @@
 // "conv_depthwise_blocked": depthwise convolution of blocked activations with packed weights,
 // including the epilogue. "conv_depthwise_blocked_pack" packs the weights as [block of
 // channels][tap][channel of the block].
-#include "leaf/fused/block.h"
+#include "leaf/fused/depthwise_sums.h"
 #include "leaf/queries.h"
 
 MX_LEAF_BEGIN
@@ -93,12 +93,38 @@ MX_INLINE void convolve_some(const mx_fused_conv_params& p, const Taps& d, const
   for (int u = 0; u < n; ++u) finish.write<act>(at + (x + u) * B, sums[u], bias);
 }
 
+// A run of outputs of a row from x on, by `depthwise_sums`; returns the first output behind it, or
+// x if there is no function for it. At the end of the row, a run may begin before x.
+template <int act>
+MX_INLINE int64_t convolve_run(const mx_fused_conv_params& p, const Taps& d, const Taps& h,
+                               int64_t x, const float* in, const float* weights,
+                               const Finish& finish, const VB& bias, int64_t at) {
+  const int64_t width = p.target[2], taps = p.kernel[2];
+  const bool longer = width >= kRunOutputs && width - x > kShortRun;
+  const int64_t outputs = longer ? kRunOutputs : kShortRun, first = least(x, width - outputs);
+  const int64_t start = first * p.stride[2] - p.pad[2];
+  const int64_t behind = start + (outputs - 1) * p.stride[2] + taps - p.source[2];
+  if (first < 0 || p.kernel[0] != 1 || p.dilate[1] != 1 || p.dilate[2] != 1) return x;
+  const RunSums sum =
+      depthwise_sums(longer, taps, p.stride[2], start < 0 ? -start : 0, behind > 0 ? behind : 0);
+  if (!sum || d.low == d.high) return x;
+  alignas(64) float sums[kRunOutputs * B];
+  sum(in + ((d.start * p.source[1] + h.start + h.low) * p.source[2] + start) * B, p.source[2] * B,
+      h.high - h.low, weights + h.low * taps * B, sums);
+  for (int64_t i = x; i < first + outputs; ++i)
+    finish.write<act>(at + i * B, load_block(sums + (i - first) * B), bias);
+  return first + outputs;
+}
+
 // One output row of one block of channels.
 template <int act, int stride>
 void convolve_row(const mx_fused_conv_params& p, const Taps& d, const Taps& h, const float* in,
                   const float* weights, const Finish& finish, const VB& bias, int64_t at) {
   for (int64_t x = 0; x < p.target[2];) {
-    if (p.target[2] - x > kOutputs / 2) {
+    const int64_t behind = convolve_run<act>(p, d, h, x, in, weights, finish, bias, at);
+    if (behind > x) {
+      x = behind;
+    } else if (p.target[2] - x > kOutputs / 2) {
       convolve_some<act, stride, kOutputs>(p, d, h, x, in, weights, finish, bias, at);
       x += kOutputs;
     } else {

@@ -38,10 +38,10 @@ ACTIVATIONS = {
 
 
 def to_blocked(array):
-    """(N, C, spatial...) as (N, C / BLOCK, spatial..., BLOCK)."""
+    """(N, C, spatial...) as (N, C / BLOCK, spatial..., BLOCK), in memory of its own."""
     n, c, *spatial = array.shape
     split = array.reshape(n, c // BLOCK, BLOCK, *spatial)
-    return np.ascontiguousarray(np.moveaxis(split, 2, -1))
+    return np.moveaxis(split, 2, -1).copy()  # of single pixels it is a view of the array
 
 
 def from_blocked(array):

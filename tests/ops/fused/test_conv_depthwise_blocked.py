@@ -30,6 +30,23 @@ def test_sizes(source, pad):
     assert problem.error(problem.run(KERNEL)) < TOLERANCE
 
 
+@pytest.mark.parametrize("width", [3, 7, 8, 12, 14, 17, 29])
+@pytest.mark.parametrize("pad", [0, 1, 2])
+@pytest.mark.parametrize("stride", [1, 2])
+@pytest.mark.parametrize("kernel", [3, 5])
+def test_runs_of_a_row(kernel, stride, pad, width):
+    problem = depthwise(
+        1,
+        BLOCK,
+        (6, width + 2),
+        kernel=(kernel,) * 2,
+        stride=(stride,) * 2,
+        pad=(pad,) * 2,
+        other=True,
+    )
+    assert problem.error(problem.run(KERNEL, threads=2, in_place=True)) < TOLERANCE
+
+
 @pytest.mark.parametrize("act", ACTIVATIONS)
 @pytest.mark.parametrize("in_place", [False, True])
 def test_epilogues(act, in_place):
