@@ -163,12 +163,13 @@ bool build_weight(const mx_call* call, Job* job) {
 }  // namespace
 
 void register_conv_train() {
+  constexpr uint32_t kBlockedTypes = 1u << MX_F32 | 1u << MX_BF16;
   add_kernel<Plain, build_forward<Plain>>("conv_onednn_plain", kFloats);
   add_kernel<Plain, build_data<Plain>>("conv_onednn_data", kFloats);
   add_kernel<Plain, build_weight<Plain>>("conv_onednn_weight", kFloats);
-  add_kernel<Blocked, build_forward<Blocked>>("conv_train_onednn", 1u << MX_F32);
-  add_kernel<Blocked, build_data<Blocked>>("conv_train_onednn_data", 1u << MX_F32);
-  add_kernel<Blocked, build_weight<Blocked>>("conv_train_onednn_weight", 1u << MX_F32);
+  add_kernel<Blocked, build_forward<Blocked>>("conv_train_onednn", kBlockedTypes);
+  add_kernel<Blocked, build_data<Blocked>>("conv_train_onednn_data", kBlockedTypes);
+  add_kernel<Blocked, build_weight<Blocked>>("conv_train_onednn_weight", kBlockedTypes);
 }
 
 }  // namespace onednn

@@ -3,8 +3,9 @@
 // "blocked_batch_norm_grad" (gradient, data, gamma, mean, inverse, moving_mean, moving_var[, beta]
 // -> data, gamma, beta); the "_relu" and "_relu6" variants clip the output.
 //
-// Each plane (one block of one image) is summed separately, in chunks, and planes are added in
-// order, so results do not depend on the number of threads.
+// Data, output and their gradients are float32 or bfloat16 (T), everything else is float32. Each
+// plane (one block of one image) is summed separately, in chunks, and planes are added in order, so
+// results do not depend on the number of threads.
 #include "core/memory/scratch.h"
 #include "leaf/fused/block.h"
 #include "leaf/norm/limits.h"
@@ -17,6 +18,13 @@ namespace {
 constexpr int B = kBlockLanes;
 constexpr int64_t kChunk = 256;  // pixels summed in float while they are in the cache
 constexpr int kSums = 4;         // independent sums, to hide the latency of additions
+
+MX_INLINE void write_block(float* p, const VB& x) { store_block(p, x); }
+MX_INLINE void write_block(bf16* p, const VB& x) {
+  const UB bits = (UB)x, rounded = bits + 0x7fffu + ((bits >> 16) & 1u);  // ties to even
+  const HB narrow = __builtin_convertvector((x != x ? bits | 0x400000u : rounded) >> 16, HB);
+  __builtin_memcpy(p, &narrow, sizeof narrow);
+}
 
 struct Shape {
   const mx_batch_norm_params& p;
@@ -97,7 +105,8 @@ void widen(const VB& from, double* to) {
   for (int c = 0; c < B; ++c) to[c] = numbers[c];
 }
 
-Moments moments_of(const float* x, int64_t pixels) {
+template <class T>
+Moments moments_of(const T* x, int64_t pixels) {
   Moments all = {};
   for (int64_t i = 0; i < pixels; i += kChunk, x += kChunk * B) {
     const int64_t n = pixels - i < kChunk ? pixels - i : kChunk;
@@ -114,12 +123,14 @@ Moments moments_of(const float* x, int64_t pixels) {
   return all;
 }
 
-template <class Act>
+template <class Act, class T>
 int forward(const mx_call* call) {
   const Shape s(call);
   const auto& p = s.p;
-  const float *in = data<float>(call->in[0]), *beta = data<float>(call->in[2]);
-  float *out = data<float>(call->out[0]), *gamma = data<float>(call->in[1]);
+  const T* in = data<T>(call->in[0]);
+  T* out = data<T>(call->out[0]);
+  const float* beta = data<float>(call->in[2]);
+  float* gamma = data<float>(call->in[1]);
   float *mean = data<float>(call->out[1]), *inverse = data<float>(call->out[2]);
   // Statistics that the caller does not want have no memory of their own.
   const size_t parts = (size_t)(s.images * s.blocks) * sizeof(Moments);
@@ -151,7 +162,7 @@ int forward(const mx_call* call) {
         for (int64_t i = at; i < at + s.pixels * B; i += B) {
           const VB x = load_block(in + i);
           const VB y = fma(x - m, scale, shift);
-          store_block(out + i, Act::value(y));
+          write_block(out + i, Act::value(y));
         }
       });
   return 0;
@@ -171,11 +182,14 @@ struct Products {
 };
 
 // dx = scale * (g - shift - (x - mean) * slope), for the gradients g within the limits.
-template <class Act>
+template <class Act, class T>
 struct Backward {
   const Shape s;
-  const float *gradient, *in, *gamma, *mean, *inverse, *beta;
-  float *moving_mean, *moving_var, *out, *by_gamma, *by_beta;
+  const T *gradient, *in;
+  const float *gamma, *mean, *inverse, *beta;
+  float *moving_mean, *moving_var;
+  T* out;
+  float *by_gamma, *by_beta;
   Products* products;  // per plane; those of a block's images are contiguous
   float *scale, *shift, *slope;
 
@@ -185,15 +199,15 @@ struct Backward {
   }
   Backward(const mx_call* call, void* own)
       : s(call),
-        gradient(data<float>(call->in[0])),
-        in(data<float>(call->in[1])),
+        gradient(data<T>(call->in[0])),
+        in(data<T>(call->in[1])),
         gamma(data<float>(call->in[2])),
         mean(data<float>(call->in[3])),
         inverse(data<float>(call->in[4])),
         beta(data<float>(call->in[call->nin > 7 ? 7 : 2])),
         moving_mean(data<float>(call->in[5])),
         moving_var(data<float>(call->in[6])),
-        out(data<float>(call->out[0])),
+        out(data<T>(call->out[0])),
         by_gamma(data<float>(call->out[1])),
         by_beta(data<float>(call->out[2])),
         products((Products*)own),
@@ -208,7 +222,7 @@ struct Backward {
         : mean(load_block(b.mean + block * B)),
           wide(load_block(b.gamma + block * B) * load_block(b.inverse + block * B)),
           add(load_block(b.beta + block * B)) {}
-    MX_INLINE VB passed(const float* gradient, const VB& distance) const {
+    MX_INLINE VB passed(const T* gradient, const VB& distance) const {
       return Act::passed(load_block(gradient), fma(distance, wide, add));
     }
   };
@@ -260,21 +274,22 @@ struct Backward {
     const VB scales = load_block(scale + block * B), shifts = load_block(shift + block * B);
     const VB slopes = load_block(slope + block * B);
     const int64_t at = s.place(image, block), n = s.pixels * B;
-    const float *x = in + at, *own = gradient + at;
-    float* to = out + at;
+    const T *x = in + at, *own = gradient + at;
+    T* to = out + at;
     for (int64_t i = 0; i < n; i += B) {
       const VB distance = load_block(x + i) - pixel.mean;
       const VB g = pixel.passed(own + i, distance);
-      store_block(to + i, scales * (g - shifts - distance * slopes));
+      write_block(to + i, scales * (g - shifts - distance * slopes));
     }
   }
 };
 
-template <class Act>
+template <class Act, class T>
 int backward(const mx_call* call) {
-  void* own = scratch(kSharedSlot, Backward<Act>::memory(Shape(call)));
+  typedef Backward<Act, T> Gradients;
+  void* own = scratch(kSharedSlot, Gradients::memory(Shape(call)));
   if (!own) return -1;
-  const Backward<Act> b(call, own);
+  const Gradients b(call, own);
   in_passes(
       call->threads, b.s, [&](int64_t image, int64_t block) { b.sum_plane(image, block); },
       [&](int64_t block) { b.finish_block(block); },
@@ -290,18 +305,20 @@ int64_t query(const mx_call* call, int32_t what) {
   return what == MX_QUERY_WORKSPACE ? 0 : 1;
 }
 
-void add(const char* name, int (*run)(const mx_call*)) {
-  add_with_query(name, run, MX_BIT(F32), query);
+template <class T>
+void add(uint32_t dtype) {
+  add_with_query("blocked_batch_norm", forward<Open, T>, dtype, query);
+  add_with_query("blocked_batch_norm_grad", backward<Open, T>, dtype, query);
+  add_with_query("blocked_batch_norm_relu", forward<Relu, T>, dtype, query);
+  add_with_query("blocked_batch_norm_relu_grad", backward<Relu, T>, dtype, query);
+  add_with_query("blocked_batch_norm_relu6", forward<Relu6, T>, dtype, query);
+  add_with_query("blocked_batch_norm_relu6_grad", backward<Relu6, T>, dtype, query);
 }
 
 }  // namespace
 
 void register_blocked_batch_norm() {
-  add("blocked_batch_norm", forward<Open>);
-  add("blocked_batch_norm_grad", backward<Open>);
-  add("blocked_batch_norm_relu", forward<Relu>);
-  add("blocked_batch_norm_relu_grad", backward<Relu>);
-  add("blocked_batch_norm_relu6", forward<Relu6>);
-  add("blocked_batch_norm_relu6_grad", backward<Relu6>);
+  add<float>(MX_BIT(F32));
+  add<bf16>(MX_BIT(BF16));
 }
 MX_LEAF_END

@@ -14,7 +14,8 @@ from mxcy.ops.core.record import find
 
 __all__ = ["run"]
 
-_FLOAT = CODES["float32"]
+_FLOAT, _BFLOAT = CODES["float32"], CODES["bfloat16"]
+_TILES = "conv_onednn_tiles"  # its bfloat16 arrays are channels-last; oneDNN reorders plain ones
 _NEEDED = "conv_train_onednn"  # the kernel that makes blocking worthwhile
 _WEIGHTS_PER_MAP = 4  # elements; above it, reordering weights costs more than blocked maps save
 
@@ -74,6 +75,11 @@ def _may_pay(graph, target):
     return sum(maps) * _WEIGHTS_PER_MAP >= sum(weights)
 
 
+def _has_blocks(target, dtype):
+    """Whether kernels for training are fastest on blocked arrays of a dtype."""
+    return dtype == _FLOAT or (dtype == _BFLOAT and not target.has_kernel(_TILES, _BFLOAT))
+
+
 def _attrs(node):
     """The attributes of a node as a dict."""
     return {name: getattr(node.attrs, name) for name in node.op.schema.names}
@@ -104,10 +110,12 @@ def _put_conv(forms, number, op, attrs, blocked_ins, blocked_out):
     `blocked_ins` and `blocked_out` are flags of blocked inputs and output.
     """
     node, block = forms.graph.nodes[number], forms.target.block
-    specs = []
+    specs, dtype = [], forms.graph.spec(node.inputs[0]).dtype
     for entry, is_blocked in zip(node.inputs, blocked_ins, strict=True):
         spec = forms.graph.spec(entry)
-        if spec.dtype != _FLOAT or (is_blocked and not forms.can_block(entry)):
+        if not _has_blocks(forms.target, dtype) or spec.dtype != dtype:
+            return False
+        if is_blocked and not forms.can_block(entry):
             return False
         shape = spec.shape
         if is_blocked:
@@ -178,7 +186,9 @@ def _norm(forms, number):
     node = forms.graph.nodes[number]
     a, is_gradient = node.attrs, node.op.name.endswith("_grad")
     data = node.inputs[1 if is_gradient else 0]
-    if not forms.is_blocked(data) or forms.graph.spec(data).dtype != _FLOAT or a.axis != 1:
+    if not forms.is_blocked(data) or a.axis != 1:
+        return False
+    if not _has_blocks(forms.target, forms.graph.spec(data).dtype):
         return False
     if node.op.uses_mode and (not a.train or a.use_global_stats):
         return False
@@ -207,6 +217,8 @@ def _pooling(forms, number):
     source = node.inputs[0]
     if not forms.is_blocked(source) or node.attrs.layout not in (None, "NCW", "NCHW", "NCDHW"):
         return False
+    if forms.graph.spec(source).dtype != _FLOAT:
+        return False
     attrs = {name: value for name, value in _attrs(node).items() if name != "layout"}
     new = forms.rewrite.add(
         "_blocked_pooling", attrs, [forms.blocked(source)], node.name, node.extra
@@ -222,7 +234,7 @@ def _pooling_grad(forms, number):
     data = node.inputs[1]
     if not forms.is_blocked(data) or node.attrs.layout not in (None, "NCHW"):
         return False
-    if not _is_image(forms, data):
+    if not _is_image(forms, data) or forms.graph.spec(data).dtype != _FLOAT:
         return False
     inputs = []
     for entry in node.inputs:

@@ -130,7 +130,7 @@ class _BlockedConv(_Blocks):
     no_bias: Bool = False
 
     grad = no_rule
-    dtypes = ("float32",)
+    dtypes = ("float32", "bfloat16")
     kernels = _kernels(
         "",
         lambda a, ins, outs: (
@@ -165,7 +165,7 @@ class _BlockedConvData(_Blocks):
     spatial: Shape
 
     grad = no_rule
-    dtypes = ("float32",)
+    dtypes = ("float32", "bfloat16")
     kernels = _kernels(
         "_data",
         lambda a, ins, outs: (
@@ -202,7 +202,7 @@ class _BlockedConvWeight(_Blocks):
     """`_conv_weight` of data and a blocked gradient."""
 
     grad = no_rule
-    dtypes = ("float32",)
+    dtypes = ("float32", "bfloat16")
     kernels = _kernels(
         "_weight",
         lambda a, ins, outs: (

@@ -51,7 +51,12 @@ def _kernel(ending, data):
         }
 
     return native(
-        name, struct=BATCH_NORM, params=params, asks=True, inplace=lambda a, ins, outs: (0,)
+        name,
+        struct=BATCH_NORM,
+        params=params,
+        asks=True,
+        mixed=True,
+        inplace=lambda a, ins, outs: (0,),
     )
 
 
@@ -69,6 +74,12 @@ def _attributes():
 #: block sizes of all CPUs; the second has more pixels than are summed at once
 _SHAPES = ((3, 2, 3, 5, 8), (2, 1, 17, 18, 8), (3, 2, 3, 5, 16), (2, 1, 17, 18, 16))
 _SHARED = {"dtypes": ("float32",), "grad": False, "tol": 8}
+_NARROW = {**_SHARED, "dtypes": ("bfloat16",)}
+
+
+def _float_vectors(shape, count):
+    """Return `count` positive vectors, which are float32 beside bfloat16 data."""
+    return [values(0.5, 2, (shape[1] * shape[-1],), "float32")] * count
 
 
 @op(
@@ -88,7 +99,7 @@ class _BlockedBatchNorm:
     act: Enum(*_ACTS)
 
     grad = no_rule
-    dtypes = ("float32",)
+    dtypes = ("float32", "bfloat16")
     kernels = (_kernel("", 0),)
 
     def samples():
@@ -97,6 +108,8 @@ class _BlockedBatchNorm:
                 n = (shape[1] * shape[-1],)
                 vectors = (values(2, 5, n), *[values(-1, 1, n)] * 2, values(0.5, 2, n))
                 yield sample(shape, *vectors, **attrs, **_SHARED)
+        yield sample(_SHAPES[1], *_float_vectors(_SHAPES[1], 4), **attrs, **_NARROW)
+        yield sample(_SHAPES[3], *_float_vectors(_SHAPES[3], 4), **attrs, **_NARROW)
 
     def infer(a, data, gamma, beta, moving_mean, moving_var):
         vectors = {"gamma": gamma, "beta": beta}
@@ -131,7 +144,7 @@ class _BlockedBatchNormGrad:
     act: Enum(*_ACTS)
 
     grad = no_rule
-    dtypes = ("float32",)
+    dtypes = ("float32", "bfloat16")
     kernels = (_kernel("_grad", 1),)
 
     def samples():
@@ -143,6 +156,9 @@ class _BlockedBatchNormGrad:
                 gamma = values(1, 1, n) if attrs["fix_gamma"] else values(2, 5, n)
                 arrays = states[: 4 if attrs["act"] == "none" else 5]
                 yield sample(shape, shape, gamma, *arrays, **attrs, **_SHARED)
+        attrs["act"] = "none"  # roundings of the data decide what is clipped
+        for shape in (_SHAPES[1], _SHAPES[3]):
+            yield sample(shape, shape, *_float_vectors(shape, 5), **attrs, **_NARROW)
 
     def infer(a, grad, data, gamma, mean, inverse, moving_mean, moving_var, beta=None):
         vectors = {"gamma": gamma, "mean": mean, "inverse": inverse}
