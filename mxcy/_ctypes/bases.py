@@ -10,7 +10,7 @@ class Kept:
         self.arrays, self.settled = list(arrays), False
 
     def settle(self):
-        """Find out whether all arrays are computed; devices order their reads by themselves."""
+        """Find out whether all arrays are computed; reads of devices stay engine operations."""
         self.settled = not any(
             array is not None and (array.on_device or array.failed or not array._storage.is_quiet())
             for array in self.arrays

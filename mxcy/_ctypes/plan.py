@@ -81,7 +81,7 @@ class _Range:
                 base = places[place][0]
                 used[base] = used.get(base, 0) | WRITES
         self.used = list(used.items())
-        self.own = [(base, access) for base, access in self.used if not 1 <= base <= kept]
+        self.others = [(base, access) for base, access in self.used if not 1 <= base <= kept]
         self.work = sum(step.call.work for step in steps)
         self.uses_rng = any(step.call.op.uses_rng for step in steps)
 
@@ -132,7 +132,7 @@ class Plan:
             )
         uses, streams = Uses(context), None
         on_device = bases.arena.on_device
-        for base, access in steps.own if bases.kept.settled else steps.used:
+        for base, access in steps.others if bases.kept.settled else steps.used:
             array = bases.at(base)
             if access & READS:
                 uses.add(array._storage, access)

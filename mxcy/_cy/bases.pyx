@@ -43,7 +43,7 @@ cdef class Kept:
         return len(self.arrays)
 
     def settle(self):
-        """Find out whether all arrays are computed; devices order their reads by themselves."""
+        """Find out whether all arrays are computed; reads of devices stay engine operations."""
         cdef NDArrayBase array
         for array in self.arrays:
             if array is not None and (

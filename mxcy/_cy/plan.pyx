@@ -53,7 +53,7 @@ cdef class _Range:
     """
 
     cdef list bases, access  # indices of bases, and their access modes
-    cdef list own_bases, own_access  # the same without kept arrays
+    cdef list other_bases, other_access  # of all but kept arrays
     cdef int64_t work
     cdef bint uses_rng
 
@@ -71,8 +71,8 @@ cdef class _Range:
                 base = places[place][0]
                 used[base] = used.get(base, 0) | MX_WRITES
         self.bases, self.access = list(used), list(used.values())
-        self.own_bases = [base for base in used if not 1 <= base <= kept]
-        self.own_access = [used[base] for base in self.own_bases]
+        self.other_bases = [base for base in used if not 1 <= base <= kept]
+        self.other_access = [used[base] for base in self.other_bases]
         self.work = sum([step.call.work for step in steps])
         self.uses_rng = any([step.call.op.uses_rng for step in steps])
 
@@ -175,7 +175,7 @@ cdef class Plan:
         cdef int i, access
         used, accesses = steps.bases, steps.access
         if bases.kept.settled:
-            used, accesses = steps.own_bases, steps.own_access
+            used, accesses = steps.other_bases, steps.other_access
             uses.kept.append(bases.kept)
         for i in range(len(used)):
             array, access = bases.at(used[i]), accesses[i]
@@ -218,7 +218,7 @@ cdef class Plan:
             addresses = <void **>malloc(n * sizeof(void *))
             if addresses == NULL:
                 raise MemoryError()
-        bases.locate(steps.own_bases if bases.kept.settled else steps.bases, addresses)
+        bases.locate(steps.other_bases if bases.kept.settled else steps.bases, addresses)
         scratch = bases.arena.data + self.scratch_at
         if steps.uses_rng:
             rng = <mx_rng *><size_t>services.streams_of(context).address
