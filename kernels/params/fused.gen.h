@@ -41,4 +41,21 @@ typedef struct {
   int32_t relu;
 } mx_scale_shift_params;
 
+/* squeeze-and-excitation of (images, blocks, inner, block), see leaf/fused/excitation.cc;
+ * hard: whether gates are hard sigmoids; alpha and beta belong to the activation of the
+ * hidden units */
+typedef struct {
+  int64_t images;
+  int64_t blocks;
+  int64_t inner;
+  int64_t block;
+  int64_t hidden;
+  int32_t act;
+  int32_t hard;
+  double alpha;
+  double beta;
+  double gate_alpha;
+  double gate_beta;
+} mx_excitation_params;
+
 #endif

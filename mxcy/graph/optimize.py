@@ -8,6 +8,7 @@ from mxcy.graph.passes import (
     channels,
     cse,
     dce,
+    excitation,
     fold,
     fuse,
     int8,
@@ -38,6 +39,7 @@ BACKEND = (
     channels.run,
     portions.run,
     layout.run,
+    excitation.run,
 )
 #: passes on graphs with a backward pass
 TRAINING = (

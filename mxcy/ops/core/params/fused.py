@@ -26,3 +26,10 @@ SCALE_SHIFT = _struct(
     "there are blocks x block",
     outer="i64", blocks="i64", inner="i64", block="i64", relu="i32",
 )
+EXCITATION = _struct(
+    "excitation",
+    "squeeze-and-excitation of (images, blocks, inner, block), see leaf/fused/excitation.cc; hard: "
+    "whether gates are hard sigmoids; alpha and beta belong to the activation of the hidden units",
+    images="i64", blocks="i64", inner="i64", block="i64", hidden="i64", act="i32", hard="i32",
+    alpha="f64", beta="f64", gate_alpha="f64", gate_beta="f64",
+)
