@@ -270,7 +270,7 @@ class DistStore(JobStore):
         groups, left = self._groups(keys)
         if groups is None or not len(keys) == len(values) == len(outs):
             return None
-        if len(groups) == 1:
+        if len(groups) == 1 and not groups[0].large:
             return left + self._push_groups(groups, values, outs, priority)
         with self._progress.inbox.gathering():
             return left + self._push_groups(groups, values, outs, priority)

@@ -37,7 +37,8 @@ class GroupCall:
         if self._sources is not self._targets:
             written = {array.var for array in self._targets}
             reads = [array for array in self._sources if array.var not in written]
-        kept = group.shared[0].memory(self._targets[0]) if self._in_place else None
+        copies = self._in_place and not bucket.fits_shared
+        kept = group.shared[0].memory(self._targets[0]) if copies else None
         store.submit(bucket.slots[0], bucket.rounds)
         priority += group.priority
         name = f"KVStore.pushpull({group.keys[0]!r} and {len(group.keys) - 1} others)"
@@ -56,16 +57,18 @@ class GroupCall:
 
     def _start(self, completion, priority, caller):
         self._completion = completion
+        here = threading.get_ident() == caller
+        self._store.exchange.push_bucket(self._group.bucket, self._bucket_push, priority, here)
+
+    def _bucket_push(self):
         source = None
         updated = self._group.bucket.updating is not None
         if len(self._sources) == 1 and (updated or self._sources is self._targets):
             source = window(self._sources[0]).numpy_view().reshape(-1)
         on_parts = self._take_parts if updated or self._store.updater is None else None
-        push = BucketPush(
+        return BucketPush(
             self._fill, source, self._on_done, time.monotonic(), self._in_place, on_parts
         )
-        here = threading.get_ident() == caller
-        self._store.exchange.push_bucket(self._group.bucket, push, priority, here)
 
     def _fill(self, buffer):
         self._group.fill(buffer, self._from)

@@ -118,7 +118,7 @@ class Rank:
         alone = np.ravel(arrays[key]) if len(bucket.slots) == 1 else None
         on_parts = take if parts else None
         push = BucketPush(fill, alone, told, time.monotonic(), on_parts=on_parts)
-        self.exchange.push_bucket(bucket, push, here=here)
+        self.exchange.push_bucket(bucket, lambda: push, here=here)
         assert over.wait(60)
         if answers[0]:
             raise RuntimeError(answers[0])

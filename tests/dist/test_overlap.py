@@ -57,10 +57,10 @@ def test_the_last_layers_are_sent_before_the_first_ones_are_computed(monkeypatch
         going, push = threading.Event(), exchange.push_bucket
         went = []
 
-        def noting(bucket, whole, priority=0):
+        def noting(bucket, *arguments):
             sent.append([slot.key for slot in bucket.slots])
             going.set()
-            push(bucket, whole, priority)
+            push(bucket, *arguments)
 
         def hold(done):
             def later():

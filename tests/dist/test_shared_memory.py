@@ -46,44 +46,49 @@ def together(ranks, area, steps, seed=None):
                     del going[rank]
 
 
-@pytest.mark.parametrize("where", ["in place", "apart", "own"])
+@pytest.mark.parametrize("where", ["in place", "apart", "own", "whole", "whole in place"])
 @pytest.mark.parametrize("ranks", [2, 3, 5])
 def test_sums(ranks, where, monkeypatch):
     monkeypatch.setattr(shared_memory, "_CHUNK_BYTES", 9_999)
     draw = np.random.default_rng(ranks)
+    inside, whole = where.endswith("in place"), where in ("own", "whole", "whole in place")
     for seed, (length, dtype) in enumerate([(4_096, "f4"), (12_001, "f4"), (2_999, "i8")]):
         values = (draw.normal(size=(ranks, length)) * 100).astype(dtype)
         total = values[0] + values[1]  # in the order of ranks, in the arrays' type
         for value in values[2:]:
             total = total + value
-        targets = values.copy() if where == "in place" else np.zeros_like(values)
+        targets = values.copy() if inside else np.zeros_like(values)
         handed_over, ends = np.zeros((ranks, 2, length), dtype), []
 
         def steps(rank, channel, values=values, targets=targets, taken=(handed_over, ends)):
             arrays, ends = taken
             shared = SharedBuffers(channel, values.dtype, values.shape[1])
-            source = targets[rank] if where == "in place" else values[rank]
+            source = targets[rank] if inside else values[rank]
+            if where == "own":
+                source = shared.own
             for number in range(2):  # buffers are used again
-                if where == "in place":
-                    source[:] = values[rank]
+                source[:] = values[rank]
 
                 def take(starts, parts, last, array=arrays[rank, number]):
                     for start, part in zip(starts, parts, strict=True):
                         array[start : start + part.size] = part
                     ends.append(last)
 
-                if where == "own":
-                    shared.own[:] = values[rank]
-                    cuts = yield from shared.sum_own(take)
+                if whole:
+                    out = source if inside else None
+                    cuts = yield from shared.sum_whole(source, out, take)
+                    if inside:  # this rank's own part is not handed over
+                        own = slice(cuts[rank], cuts[rank + 1])
+                        arrays[rank, number, own] = source[own]
                     shared.gather(targets[rank], cuts)
                 else:
                     now = yield from shared.all_reduce(source, targets[rank])
-            return rank if where == "own" else now
+            return rank if whole else now
 
         together(ranks, 110_000, steps, seed)
         assert (targets == total).all()
-        assert (handed_over == (total if where == "own" else 0)).all()
-        assert sum(ends) == (2 * ranks if where == "own" else 0)
+        assert (handed_over == (total if whole else 0)).all()
+        assert sum(ends) == (2 * ranks if whole else 0)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -300,3 +305,37 @@ def test_sums_and_weights_in_turns(flag):
     """An optimizer begins with sums that have stayed in shared memory, and ends likewise."""
     done = job(2, _CHANGING, MXCY_DIST_SHARED_MEMORY=flag)
     assert done.lines == [str([True] * 8 + [[3.0] * 7])] * 2, done.err
+
+
+_KEPT = """
+import mxcy as mx
+store = mx.kv.create("dist_sync")
+values, out = [mx.nd.zeros(30_000), mx.nd.zeros(3_000_001)], mx.nd.zeros(30_000)
+store.init([0, 1], values)
+seen = []
+for step in range(4):
+    for key, value in enumerate(values):
+        value[:] = store.rank + step
+        store.pushpull(key, value)
+        value *= 10  # the store keeps the sum
+        if step % 2:
+            out = mx.nd.zeros(value.shape)
+            store.pull(key, out)
+            seen += out.asnumpy()[[0, -1]].tolist()
+        seen += value.asnumpy()[[1, -2]].tolist()
+store.push(0, mx.nd.ones(30_000))  # replaces a sum that nobody has read
+store.pull(0, out := mx.nd.zeros(30_000))
+print("\\n" + str([*seen, out.asnumpy().tolist() == [2.0] * 30_000]), flush=True)
+"""
+
+
+@needs_mpi
+@pytest.mark.parametrize("flag", ["1", "0"])
+def test_stores_keep_sums_of_single_arrays(flag):
+    """Sums in place stay in shared memory or are copied, whatever the program does next."""
+    done = job(2, _KEPT, MXCY_DIST_SHARED_MEMORY=flag, MXCY_DIST_BUCKET_BYTES="100000")
+    expected = []
+    for step in range(4):
+        total = 2.0 * step + 1
+        expected += ([total] * 2 * (step % 2) + [total * 10] * 2) * 2
+    assert done.lines == [str([*expected, True])] * 2, done.err

@@ -11,7 +11,7 @@ import numpy as np
 from mxcy.dist.keys.mirrors import update_mirrored
 from mxcy.dist.keys.ownership import Ownership, update_shares
 from mxcy.dist.keys.pushes import Lease, Rounds, failure_text
-from mxcy.dist.keys.shared_memory import SharedBuffers
+from mxcy.dist.keys.shared_memory import SharedBuffers, buffer_bytes
 from mxcy.dist.keys.timing import Timing
 from mxcy.dist.keys.values import ValuesInSharedMemory
 
@@ -58,6 +58,8 @@ class Bucket:
         self.length, self.nbytes = start, start * self.dtype.itemsize
         counts = reduction.exact and self.dtype.char in "fdlq" and self.nbytes <= _COUNTED_BYTES
         self._counted = len(slots) > 1 and counts
+        large = self.nbytes >= _SHARED_BYTES
+        self._suits_shared = large and reduction.exact and not self._counted
         self.updating = self.ownership = self.mirrors = None
         self.pending_update = None  # PendingUpdate or None: of a session in an elastic job
         self._send_buffer = self._shared = None
@@ -127,11 +129,14 @@ class Bucket:
 
     def _shared_buffers(self):
         """SharedBuffers or None: memory for sums of the whole bucket, if all ranks share some."""
-        large = self.nbytes >= _SHARED_BYTES
-        if self._shared is None and large and self._reduction.exact and not self._counted:
-            if self.channel.areas is not None:
-                self._shared = SharedBuffers(self.channel, self.dtype, self.length)
+        if self._shared is None and self._suits_shared and self.channel.areas is not None:
+            self._shared = SharedBuffers(self.channel, self.dtype, self.length)
         return self._shared
+
+    @property
+    def fits_shared(self):
+        """bool: whether sums of all keys fit into memory that all ranks share."""
+        return self._suits_shared and self.nbytes <= buffer_bytes(self.channel.area)
 
     def push_bucket(self, push, now, priority=0):
         """Take a push to all keys; nothing else is pushed before its `on_done` is called.
@@ -332,7 +337,7 @@ class Bucket:
     def _stays_shared(self, buffers):
         """Whether sums can stay in shared memory: all keys were pushed and are received at once."""
         push = self.bucket_push
-        at_once = push is not None and push.source is None and push.on_parts is not None
+        at_once = push is not None and push.on_parts is not None
         return at_once and buffers is not None and buffers.own is not None
 
     def _agree(self, all_keys):

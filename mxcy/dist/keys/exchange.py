@@ -220,24 +220,26 @@ class Exchange:
         """
         self._progress.submit(lambda: self._push(slot, array, done, priority))
 
-    def push_bucket(self, bucket, push, priority=0, here=False):
+    def push_bucket(self, bucket, new_push, priority=0, here=False):
         """Contribute arrays to the next sums of all keys of a bucket, and receive these.
 
         Parameters
         ----------
         bucket : Bucket
             The caller has incremented its ``rounds.submitted``, and pushes nothing else to it
-            before ``push.on_done`` is called.
-        push : BucketPush
+            before its ``on_done`` is called.
+        new_push : callable
+            Returns the BucketPush; called on the thread that does the work.
         priority : int
             See `push`.
         here : bool
             Whether this thread may do the work of the progress thread if that one is at rest and
             the bucket is small.
         """
-        here = here and bucket.nbytes <= _SMALL_BYTES
-        if not here or not self._progress.run_here(lambda: self._push_here(bucket, push, priority)):
-            self._progress.submit(lambda: self._push_bucket(bucket, push, priority))
+        if here and bucket.nbytes <= _SMALL_BYTES:
+            if self._progress.run_here(lambda: self._push_here(bucket, new_push(), priority)):
+                return
+        self._progress.submit(lambda: self._push_bucket(bucket, new_push(), priority))
 
     def _push_here(self, bucket, push, priority):
         self._push_bucket(bucket, push, priority)

@@ -13,10 +13,15 @@ import itertools
 from mxcy._library.stream import stream
 from mxcy._library.sums import sum_arrays
 
-__all__ = ["SharedBuffers", "SharedValues"]
+__all__ = ["SharedBuffers", "SharedValues", "buffer_bytes"]
 
 _CHUNK_BYTES = 8 << 20  # of arrays that are copied to the input buffer
 _ALIGNMENT = 64  # bytes
+
+
+def buffer_bytes(area):
+    """The bytes of each buffer, given those of an area."""
+    return area // 2 // _ALIGNMENT * _ALIGNMENT
 
 
 class SharedBuffers:
@@ -45,7 +50,7 @@ class SharedBuffers:
     def __init__(self, channel, dtype, length):
         self._channel, self._rank, self._ranks = channel, channel.rank, channel.size
         self.filled = False
-        size = channel.areas[0].nbytes // 2 // _ALIGNMENT * _ALIGNMENT
+        size = buffer_bytes(channel.areas[0].nbytes)
         self.inputs = [area[:size].view(dtype) for area in channel.areas]
         self._outputs = [area[size : 2 * size].view(dtype) for area in channel.areas]
         self.capacity = size // dtype.itemsize
@@ -81,11 +86,15 @@ class SharedBuffers:
             self.gather(sums, cuts, skip=self._rank)
         return now
 
-    def sum_own(self, on_parts):
-        """Sum the input buffers `own` of all ranks; the sums stay in the output buffers.
+    def sum_whole(self, source, out, on_parts):
+        """Sum an array of the bucket's length, if that fits; sums stay in the output buffers.
 
         Parameters
         ----------
+        source : numpy.ndarray
+            May be `own`.
+        out : numpy.ndarray or None
+            Takes the sums of this rank's part, then not handed over; may be the source.
         on_parts : callable
             See `BucketPush`.
 
@@ -98,10 +107,11 @@ class SharedBuffers:
         list of int
             The first element of each rank's part, and the length.
         """
-        cuts = self._equal_cuts(self.own.size)
-        yield from self.scatter(self.own, cuts, True)
-        self.sum_part(self.own, cuts, None, self.parts(cuts)[self._rank])
-        yield from self.barrier(cuts, on_parts)
+        cuts = self._equal_cuts(source.size)
+        yield from self.scatter(source, cuts, source is self.own)
+        copy = None if out is None else out[cuts[self._rank] : cuts[self._rank + 1]]
+        self.sum_part(source, cuts, copy, self.parts(cuts)[self._rank])
+        yield from self.barrier(cuts, on_parts, early=out is None)
         return cuts
 
     def _equal_cuts(self, length):
@@ -161,8 +171,8 @@ class SharedBuffers:
         """
         return [self._part(self._outputs, rank, rank, cuts) for rank in range(self._ranks)]
 
-    def barrier(self, cuts, on_parts=None):
-        """Wait until all ranks have written their parts; hand over this rank's part meanwhile.
+    def barrier(self, cuts, on_parts=None, early=True):
+        """Wait until all ranks have written their parts, and hand them over.
 
         Parameters
         ----------
@@ -170,6 +180,8 @@ class SharedBuffers:
             See `scatter`.
         on_parts : callable, optional
             See `BucketPush`.
+        early : bool
+            Whether to hand over this rank's part, too, while the others write theirs.
 
         Yields
         ------
@@ -181,7 +193,7 @@ class SharedBuffers:
             The time sent into the generator after its last request.
         """
         request, parts, rank = self._channel.barrier(), self.parts(cuts), self._rank
-        if on_parts is not None:
+        if on_parts is not None and early:
             on_parts([cuts[rank]], [parts[rank]], False)
         now = yield request
         if on_parts is not None:

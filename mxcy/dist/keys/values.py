@@ -84,7 +84,7 @@ class ValuesInSharedMemory:
         return values
 
     def sum(self, buffers):
-        """Have all keys summed that were pushed to this rank's input buffer.
+        """Have all keys summed that were pushed at once, in buffers that they fit.
 
         Parameters
         ----------
@@ -98,8 +98,12 @@ class ValuesInSharedMemory:
         -------
         SharedValues
         """
+        push = self._bucket.bucket_push
         self._make_way()
-        cuts = yield from buffers.sum_own(self._bucket.bucket_push.on_parts)
+        source = buffers.own if push.source is None else push.source
+        cuts = yield from buffers.sum_whole(
+            source, source if push.in_place else None, push.on_parts
+        )
         self._values = SharedValues(buffers, cuts, self._lease)
         return self._values
 

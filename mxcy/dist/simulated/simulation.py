@@ -103,7 +103,7 @@ class _Rank:
         bucket.rounds.submitted += 1
         push = BucketPush(lambda buffer: None, source, self._summed, self.now())
         priority = -min(slot.number for slot in bucket.slots)
-        self.exchange.push_bucket(bucket, push, priority)
+        self.exchange.push_bucket(bucket, lambda: push, priority)
         self._progress()
 
     def _progress(self):

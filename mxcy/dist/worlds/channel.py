@@ -1,5 +1,7 @@
 """Channels: nonblocking collectives on an MPI communicator of their own, and their requests."""
 
+from mxcy.dist.worlds.segments import AREA_BYTES
+
 __all__ = ["Channel", "Request", "Requests"]
 
 
@@ -20,6 +22,11 @@ class Channel:
     def __init__(self, mpi, comm, number=None, segments=None):
         self._mpi, self.comm, self.number = mpi, comm, number
         self._segments, self._areas = segments, None
+
+    @property
+    def area(self):
+        """int: bytes of the memory of each rank that all ranks share, if any."""
+        return AREA_BYTES if self._segments is not None else 0
 
     @property
     def areas(self):

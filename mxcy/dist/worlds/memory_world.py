@@ -339,6 +339,11 @@ class _Channel:
         self.inside = self.between = None
 
     @property
+    def area(self):
+        areas = self.areas
+        return areas[0].nbytes if areas else 0
+
+    @property
     def areas(self):
         return self._world.job.areas((self._world.epoch, self._name), self.size)
 

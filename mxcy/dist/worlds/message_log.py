@@ -111,6 +111,10 @@ class _LoggedChannel:
         return self._channel.number
 
     @property
+    def area(self):
+        return self._channel.area
+
+    @property
     def areas(self):
         return self._channel.areas
 
