@@ -62,8 +62,11 @@ def test_layers_before_final_moves_return_floats(layer):
     for mode in ("full", "smart"):
         quantized = quantize_net(net, calib_data=loader, calib_mode="naive", quantize_mode=mode)
         results[mode] = quantized(data).asnumpy()
-        names = [node["op"] for node in json.loads(quantized.export(None)[0].tojson())["nodes"]]
+        symbol, _ = quantized.export(None)
+        names = [node["op"] for node in json.loads(symbol.tojson())["nodes"]]
         assert "_contrib_dequantize" not in names and names[-2:] == ["Flatten", "Reshape"]
+        ranged = [name for name, kept in symbol.attr_dict().items() if "min_calib_range" in kept]
+        assert any(name.startswith("quantized_") for name in ranged) == (mode == "full")
     assert np.array_equal(results["full"], results["smart"])
     assert np.abs(results["full"] - expected).max() < 0.02 * np.abs(expected).max()
 

@@ -99,7 +99,8 @@ def _give_floats_before_moves(node, users, replaced):
     alone = all(_only_reader(user, read, users) for read, user in itertools.pairwise(path))
     if not (alone and _can_return_floats(source)):
         return
-    _return_floats(source)
+    # MXNet rounds the results that are moved: programs read their ranges from the symbol
+    _return_floats(source, keep_range=bool(moves))
     moved = source
     for move in moves:
         name = move.name.removeprefix("quantized_")
@@ -119,10 +120,11 @@ def _only_reader(node, source, users):
     return {id(user) for user, *_ in users[id(source)]} == {id(node)}
 
 
-def _return_floats(layer):
+def _return_floats(layer, keep_range=False):
     """Let a layer return floats."""
-    for key in _CALIBRATION:
-        layer.attrs.pop(key, None)
+    if not keep_range:
+        for key in _CALIBRATION:
+            layer.attrs.pop(key, None)
     layer.attrs["enable_float_output"] = "True"
     layer.changed()
 
