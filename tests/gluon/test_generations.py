@@ -424,3 +424,14 @@ def test_layers_refuse_each_others_arguments(generation, tmp_path):
     with pytest.raises(ValueError, match="expects a dictionary by structural names, .* got list"):
         other.share_parameters([layer.weight])
     assert other.share_parameters(None) is other
+
+
+def test_divergences_are_sums_or_means(second):
+    """MXNet 1.9.1 adds the terms of a row; 2.0.0b1 averages them."""
+    predicted, true = np.full((2, 4), 0.25), np.tile([0.1, 0.2, 0.3, 0.4], (2, 1))
+    terms = true * np.log(true / predicted)
+    actual = gluon.loss.KLDivLoss()(mx.nd.array(np.log(predicted)), mx.nd.array(true)).asnumpy()
+    np.testing.assert_allclose(actual, (terms.mean if second else terms.sum)(axis=1), rtol=1e-5)
+    rows = mx.nd.array(np.arange(6).reshape(3, 2))
+    expected = np.array([6.6392326, 2.0857625, 4.6624665]) / (3 if second else 1)
+    np.testing.assert_allclose(gluon.loss.SDMLLoss()(rows, rows * 1.1).asnumpy(), expected, 1e-5)

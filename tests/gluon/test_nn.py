@@ -18,6 +18,11 @@ from mxcy.gluon import nn
             "Conv2D(3 -> 4, kernel_size=(3, 3), stride=(2, 2), padding=(1, 1), dilation=(2, 2), "
             "groups=2, bias=False, Activation(tanh))",
         ),
+        (nn.Conv1DTranspose(4, 3), "Conv1DTranspose(None -> 4, kernel_size=(3,), stride=(1,))"),
+        (
+            nn.Conv2DTranspose(4, 3, in_channels=6, groups=2),
+            "Conv2DTranspose(6 -> 2, kernel_size=(3, 3), stride=(1, 1), groups=2)",
+        ),
         (
             nn.MaxPool2D(3, 2, 1, ceil_mode=True),
             "MaxPool2D(size=(3, 3), stride=(2, 2), padding=(1, 1), ceil_mode=True, "

@@ -189,6 +189,7 @@ def test_group_norm_has_a_scale_per_channel(numpy_semantics):
     layer = nn.GroupNorm(2)
     layer.initialize()
     assert layer(data).shape == (2, 4, 3) and layer.gamma.shape == (4,)
+    assert repr(layer).endswith("num_groups=2, center=True, scale=True, in_channels=4)")
     mx.util.reset_np()
     assert nn.GroupNorm(2).gamma.shape == (2,) and nn.GroupNorm(2, in_channels=4).gamma.shape == (
         4,

@@ -2,6 +2,7 @@
 
 import math
 
+from mxcy import profile
 from mxcy.base import MXNetError
 from mxcy.gluon.loss.base import Loss, softplus_of_minus_abs
 from mxcy.util import is_np_array
@@ -107,7 +108,8 @@ class KLDivLoss(Loss):
     """Kullback-Leibler divergence of predicted from true probabilities.
 
     Inputs are `pred` and `label` of one shape, and optionally `sample_weight`. The output has
-    shape (batch size,); unlike other losses it is summed, not averaged, over the other axes.
+    shape (batch size,); unlike other losses it is summed, not averaged, over the other axes, except
+    under the profile of MXNet 2.
 
     Parameters
     ----------
@@ -128,7 +130,8 @@ class KLDivLoss(Loss):
         if not self._from_logits:
             pred = F.log_softmax(pred, axis=self._axis)
         loss = self._weighted(F, label * (F.log(label + _TINY) - pred), sample_weight)
-        return F.sum(loss, axis=self._batch_axis, exclude=True)
+        reduce = F.mean if profile.is_mxnet_2() else F.sum
+        return reduce(loss, axis=self._batch_axis, exclude=True)
 
 
 class HingeLoss(Loss):

@@ -8,12 +8,14 @@ def as_tuple(value, ndim):
     return (value,) * ndim if isinstance(value, int) else tuple(value)
 
 
-def describe(block, attrs, weight, bias):
+def describe(block, attrs, weight, bias, transposed=False):
     """Format the `repr` of a convolution layer from its operator's attributes and arrays."""
-    shape, ndim = weight.shape, len(attrs["kernel"])
-    content = [
-        f"{shape[1] or None} -> {shape[0]}, kernel_size={attrs['kernel']}, stride={attrs['stride']}"
-    ]
+    outputs, inputs = weight.shape[:2]
+    if transposed:
+        outputs, inputs = inputs, outputs
+    content = [f"{inputs or None} -> {outputs}"]
+    content += [f"kernel_size={attrs['kernel']}", f"stride={attrs['stride']}"]
+    ndim = len(attrs["kernel"])
     if attrs["pad"] != (0,) * ndim:
         content.append(f"padding={attrs['pad']}")
     if attrs["dilate"] != (1,) * ndim:

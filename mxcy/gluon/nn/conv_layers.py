@@ -272,6 +272,9 @@ class _ConvTranspose(_Conv):
         filters, _ = super()._filters(in_channels)
         return in_channels, filters // self._kwargs["num_group"]
 
+    def __repr__(self):
+        return describe(self, self._kwargs, self.weight, self.bias, transposed=True)
+
 
 def _transposed(ones, zeros, layout):
     """Create a constructor of a transposed convolution, with defaults for its spatial axes."""

@@ -288,8 +288,6 @@ class GroupNorm(_ScaleAndShift):
         self._kwargs = {"eps": epsilon, "num_groups": num_groups, "center": center, "scale": scale}
         self._num_groups = num_groups
         self._epsilon = epsilon
-        if self._per_channel:
-            self._kwargs["in_channels"] = in_channels
 
     def infer_shape(self, data, *args):
         """Set the number of channels from an input."""
@@ -304,7 +302,8 @@ class GroupNorm(_ScaleAndShift):
         return F.GroupNorm(data, gamma, beta, num_groups=self._num_groups, eps=self._epsilon)
 
     def _description(self):
-        return self._kwargs
+        channels = {"in_channels": self.gamma.shape[0]} if self._per_channel else {}
+        return {**self._kwargs, **channels}
 
 
 class InstanceNorm(_ScaleAndShift):
