@@ -60,10 +60,11 @@ def _kernels(suffix, roles):
         return None
 
     about = {"struct": FUSED_CONV, "params": params, "work": work, "asks": True}
-    return (
-        native(f"{_KERNELS}_winograd{suffix}", when=not_for_winograd, **about),
-        native(f"{_KERNELS}_onednn{suffix}", when=not_for_onednn, **about),
-    )
+    winograd = native(f"{_KERNELS}_winograd{suffix}", when=not_for_winograd, **about)
+    onednn = native(f"{_KERNELS}_onednn{suffix}", when=not_for_onednn, **about)
+    if suffix != "_weight":
+        return winograd, onednn
+    return winograd, native(f"{_KERNELS}_pixels_weight", **about), onednn
 
 
 class _Extended:
