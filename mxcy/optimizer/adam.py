@@ -51,7 +51,7 @@ class Adam(Optimizer):
         return (zeros_like(weight, stype=stype), zeros_like(weight, stype=stype))
 
     def _whole_step(self, indices, states):
-        if states != 2:
+        if states != 2 or self._decays_after_clipping(any(self._get_wds(indices))):
             return None
         self._update_count(indices)
         counts = map(self._index_update_count.__getitem__, indices)
@@ -73,6 +73,9 @@ class Adam(Optimizer):
         mean, var = state
         if self.lazy_update and grad.stype != "default":
             warn_of_lazy_updates(self)
+        arguments = {"wd": wd, **self._operator_arguments()}
+        if self._decays_after_clipping(wd) and grad.stype == "default":
+            grad, arguments = self._decayed(grad, weight, wd), {}
         nd.adam_update(
             weight,
             grad,
@@ -80,10 +83,9 @@ class Adam(Optimizer):
             var,
             out=weight,
             lr=self._corrected(lr, count),
-            wd=wd,
             beta1=self.beta1,
             beta2=self.beta2,
             epsilon=self.epsilon,
             lazy_update=self.lazy_update,
-            **self._operator_arguments(),
+            **arguments,
         )

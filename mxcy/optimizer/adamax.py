@@ -34,7 +34,7 @@ class Adamax(Optimizer):
         return (zeros_like(weight), zeros_like(weight))
 
     def _apply(self, weight, grad, state, lr, wd, count):
-        grad = self._clipped(grad * self.rescale_grad + wd * weight)
+        grad = self._decayed(grad, weight, wd)
         mean, largest = state
         mean *= self.beta1
         mean += (1.0 - self.beta1) * grad

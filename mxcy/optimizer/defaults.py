@@ -5,11 +5,16 @@ import inspect
 
 from mxcy import profile
 
-__all__ = ["arguments_of", "decays_in_gradient", "with_defaults"]
+__all__ = ["arguments_of", "clips_before_decay", "decays_in_gradient", "with_defaults"]
 
 
 def decays_in_gradient():
     """Return whether `wd * weight` is part of the gradient where it is not in MXNet 1.x."""
+    return profile.is_mxnet_2()
+
+
+def clips_before_decay():
+    """Return whether `wd * weight` is added to clipped gradients where MXNet 1.x clips the sum."""
     return profile.is_mxnet_2()
 
 

@@ -34,7 +34,11 @@ class FTML(Optimizer):
         return tuple(zeros_like(weight) for _ in range(3))
 
     def _apply(self, weight, grad, state, lr, wd, count):
-        bound = {"clip_grad": self.clip_gradient} if self.clip_gradient else {}
+        arguments = {"wd": wd, "rescale_grad": self.rescale_grad}
+        if self.clip_gradient:
+            arguments["clip_grad"] = self.clip_gradient
+        if self._decays_after_clipping(wd):
+            grad, arguments = self._decayed(grad, weight, wd), {}
         nd.ftml_update(
             weight,
             grad,
@@ -45,7 +49,5 @@ class FTML(Optimizer):
             beta2=self.beta2,
             epsilon=self.epsilon,
             t=count,
-            wd=wd,
-            rescale_grad=self.rescale_grad,
-            **bound,
+            **arguments,
         )

@@ -49,7 +49,7 @@ class Nadam(Optimizer):
         return self.beta1 * (1.0 - 0.5 * pow(0.96, count * self.schedule_decay))
 
     def _apply(self, weight, grad, state, lr, wd, count):
-        grad = self._clipped(grad * self.rescale_grad + wd * weight)
+        grad = self._decayed(grad, weight, wd)
         momentum, momentum_next = self._momentum(count), self._momentum(count + 1)
         self.m_schedule *= momentum
         m_schedule_next = self.m_schedule * momentum_next

@@ -10,7 +10,7 @@ from mxcy import ndarray as nd
 from mxcy._base import older_paths
 from mxcy._base.suggestions import did_you_mean
 from mxcy._base.warning import warn
-from mxcy.optimizer.defaults import arguments_of, with_defaults
+from mxcy.optimizer.defaults import arguments_of, clips_before_decay, with_defaults
 from mxcy.optimizer.rates import Rates
 from mxcy.optimizer.states import zeros_like
 
@@ -353,6 +353,16 @@ class Optimizer(Rates):
         if self.clip_gradient is None:
             return grad
         return nd.clip(grad, -self.clip_gradient, self.clip_gradient)
+
+    def _decayed(self, grad, weight, wd):
+        """The gradient rescaled, clipped and with weight decay, in the order of the profile."""
+        if clips_before_decay():
+            return self._rescaled(grad) + wd * weight
+        return self._clipped(grad * self.rescale_grad + wd * weight)
+
+    def _decays_after_clipping(self, wd):
+        """Whether `_decayed` must replace the operator's arithmetic, which clips last."""
+        return bool(wd and self.clip_gradient) and clips_before_decay()
 
     def _operator_arguments(self):
         """The arguments that all update operators share."""

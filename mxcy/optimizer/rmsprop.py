@@ -11,7 +11,8 @@ __all__ = ["RMSProp"]
 class RMSProp(Optimizer):
     """RMSProp (Tieleman & Hinton, 2012), or Graves' centred form of it (2013).
 
-    With ``g = clip(rescale_grad * grad + wd * weight)`` and ``n`` the running average of ``g**2``,
+    With ``g = clip(rescale_grad * grad + wd * weight)``, under the profile of MXNet 2
+    ``clip(rescale_grad * grad) + wd * weight``, and ``n`` the running average of ``g**2``,
     one update is ``weight -= lr * g / sqrt(n + epsilon)``; the centred form subtracts the square of
     the running average of ``g`` from ``n`` and gives the steps a momentum.
 
@@ -67,7 +68,9 @@ class RMSProp(Optimizer):
         )
 
     def _apply(self, weight, grad, state, lr, wd, count):
-        arguments = self._operator_arguments()
+        arguments = {"wd": wd, **self._operator_arguments()}
+        if self._decays_after_clipping(wd) and grad.stype == "default":
+            grad, arguments = self._decayed(grad, weight, wd), {}
         if self.clip_weights:
             arguments["clip_weights"] = self.clip_weights
         if self.centered:
@@ -79,7 +82,6 @@ class RMSProp(Optimizer):
             *state,
             out=weight,
             lr=lr,
-            wd=wd,
             gamma1=self.gamma1,
             epsilon=self.epsilon,
             **arguments,

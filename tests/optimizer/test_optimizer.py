@@ -298,3 +298,25 @@ def test_weights_decay_through_the_gradient_as_in_mxnet_2(mxnet_2, kind, argumen
     for step in range(3):
         updater(0, mx.nd.array([3, -1]) * (step + 1), weight)
     np.testing.assert_allclose(weight.asnumpy(), expected, rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("kind", "arguments", "expected"),
+    [
+        ("Adam", {}, [1.6999594, 1.2900343]),
+        ("Adamax", {}, [1.7173433, 1.2408462]),
+        ("Nadam", {}, [1.7304021, 1.3011315]),
+        ("FTML", {}, [1.7755175, 1.2527733]),
+        ("RMSProp", {}, [1.2272213, 1.8685598]),
+        ("RMSProp", {"centered": True, "momentum": 0.5}, [0.75881147, 2.3577476]),
+        ("RMSProp", {"clip_weights": 1.2}, [0.74650419, 1.2]),
+    ],
+)
+def test_gradients_are_clipped_before_decay_as_in_mxnet_2(mxnet_2, kind, arguments, expected):
+    optimizer = getattr(opt, kind)(0.1, wd=0.1, clip_gradient=2.0, rescale_grad=0.5, **arguments)
+    count = 1 if kind == "Nadam" else 2  # all weights share Nadam's schedule
+    updater, weights = opt.get_updater(optimizer), [mx.nd.array([2, 1]) for _ in range(count)]
+    for step in range(3):
+        updater(list(range(count)), [mx.nd.array([3, -1]) * (step + 1)] * count, weights)
+    for weight in weights:
+        np.testing.assert_allclose(weight.asnumpy(), expected, rtol=2e-5)
