@@ -80,6 +80,24 @@ def test_correlations():
     assert value(metric.PearsonCorrelation(), *halves) == pytest.approx(expected, abs=1e-6)
 
 
+def test_binary_scores_take_either_form():
+    """Values of MXNet 2.0.0b1: of two columns, the last one and the threshold decide."""
+    label = mx.nd.array([0, 1, 0, 1, 1])
+    both = mx.nd.array([[0.9, 0.1], [0.4, 0.6], [0.2, 0.8], [0.7, 0.3], [0.6, 0.55]])
+    for pred in (both, both[:, 1:], both[:, 1]):
+        assert value(metric.F1(), (label, pred)) == pytest.approx(2 / 3)
+        assert value(metric.F1(threshold=0.58), (label, pred)) == pytest.approx(0.4)
+        assert value(metric.MCC(), (label, pred)) == pytest.approx(1 / 6)
+    pairs = mx.nd.stack(label, 1 - label, axis=1), mx.nd.stack(both, both[::-1], axis=1)
+    assert value(metric.F1(), pairs) == pytest.approx(8 / 11)
+    assert value(metric.MCC(), pairs) == pytest.approx(0.40824829)
+    for kind in (metric.F1, metric.MCC):
+        with pytest.raises(ValueError, match="two classes"):
+            value(kind(), (label, mx.nd.ones((5, 3))))
+        with pytest.raises(ValueError, match="Wrong label"):
+            value(kind(), (label + 1, both))
+
+
 def test_errors_are_averaged_over_instances():
     batches = [
         (mx.nd.array([[1, 2], [3, 4]]), mx.nd.array([[1, 3], [3, 1]])),
@@ -104,6 +122,8 @@ def test_cross_entropy():
     assert value(ignoring, (CLASSES, THREE)) == pytest.approx(plain[:2].mean())
     logits = metric.CrossEntropy(from_logits=True)
     assert value(logits, (CLASSES, THREE.log() + 5)) == pytest.approx(plain.mean(), rel=1e-5)
+    limited = metric.CrossEntropy(eps=0.4)
+    assert value(limited, (CLASSES, THREE)) == pytest.approx(-np.log([0.8, 0.4, 0.8, 0.4]).mean())
     first_axis = metric.CrossEntropy(axis=0)
     assert value(first_axis, (CLASSES, THREE.T)) == pytest.approx(plain.mean())
     assert value(metric.Perplexity(), (CLASSES, THREE)) == pytest.approx(math.exp(plain.mean()))

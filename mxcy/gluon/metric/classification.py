@@ -50,7 +50,8 @@ class Fbeta(EvalMetric):
     beta : float
         Weight of recall relative to precision.
     threshold : float
-        Scores above it are positive.
+        Scores above it are positive. For two classes, predictions are the scores of the positive
+        class, or of both in the last axis.
     average : {'micro', 'macro', None}
         Pool all classes, average over classes, or return one value per class.
     """
@@ -100,13 +101,7 @@ class Fbeta(EvalMetric):
             raise ValueError(
                 f"Wrong class_type {self.class_type}! Only supports {list(_CLASS_TYPES)}"
             )
-        if label.min() < 0 or label.max() > 1:
-            raise ValueError("Wrong label for binary classification.")
-        if pred.shape == label.shape:
-            decided = predict_with_threshold(pred, self.threshold)
-        else:
-            decided = pred.argmax(axis=-1) > 0
-        return label.reshape(-1, 1) > 0, decided.reshape(-1, 1)
+        return _binary_decisions(label, pred, self.threshold)
 
     def get(self):
         if not self.num_inst:
@@ -155,3 +150,26 @@ class MCC(_MCC, EvalMetric):
 
     def __init__(self, name="mcc", output_names=None, label_names=None):
         super().__init__(name, output_names, label_names, average="micro")
+
+    def update(self, labels, preds):
+        labels, preds = check_label_shapes(labels, preds, wrap=True)
+        scores = []
+        for label, pred in zip(labels, preds, strict=True):
+            label, pred = as_numpy(label).astype("int64"), as_numpy(pred)
+            _, decided = _binary_decisions(label, pred, 0.5)
+            scores.append(one_hot(decided.ravel().astype("int64"), 2))
+        super().update(labels, scores)
+
+
+def _binary_decisions(label, pred, threshold):
+    """Columns of bool for the labels and for the predictions of the positive class."""
+    if label.min() < 0 or label.max() > 1:
+        raise ValueError("Wrong label for binary classification.")
+    if pred.size != label.size:
+        if pred.shape[-1] != 2:
+            raise ValueError(
+                f"predictions of shape {pred.shape} are neither scores of the positive class for "
+                f"labels of shape {label.shape} nor of two classes in the last axis"
+            )
+        pred = pred[..., 1]
+    return label.reshape(-1, 1) > 0, predict_with_threshold(pred, threshold).reshape(-1, 1)

@@ -143,7 +143,7 @@ class CrossEntropy(EvalMetric):
     Parameters
     ----------
     eps : float
-        Added to each probability to avoid log(0).
+        Smaller probabilities count as `eps`, to avoid log(0).
     ignore_label : int, optional
         Samples of this class are skipped.
     axis : int
@@ -186,7 +186,7 @@ class CrossEntropy(EvalMetric):
             right = pred[numpy.arange(label.size), label]
             if self.ignore_label is not None:
                 right = right[label != self.ignore_label]
-            self._add(float(-numpy.log(right + self.eps).sum()), right.size)
+            self._add(float(-numpy.log(numpy.maximum(right, self.eps)).sum()), right.size)
 
 
 @register
