@@ -82,7 +82,8 @@ def detach_parts(values, positions, shapes, codes, addresses):
     """Make detached views of some arrays; None unless all match.
 
     Those fit that are dense, of the given shapes and types, and in the host's memory; instead of
-    an array there may be a list of one. Where they lie is written to `addresses`.
+    an array there may be a list of one. Where they lie is written to `addresses` unless that is
+    None.
     """
     views = []
     for position, shape, code in zip(positions, shapes, codes, strict=True):
@@ -96,5 +97,6 @@ def detach_parts(values, positions, shapes, codes, addresses):
         if value.on_device or value.context.device_typeid != 1:
             return None
         views.append(value.detached())
-    addresses[:] = [view.address for view in views]
+    if addresses is not None:
+        addresses[:] = [view.address for view in views]
     return views

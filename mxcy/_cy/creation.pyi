@@ -22,5 +22,5 @@ def detach_parts(
     positions: list[int],
     shapes: list[tuple[int, ...]],
     codes: list[int],
-    addresses: np.ndarray,
+    addresses: np.ndarray | None,
 ) -> list[Any] | None: ...

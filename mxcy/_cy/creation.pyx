@@ -83,7 +83,7 @@ def detach_parts(values, list positions, list shapes, list codes, int64_t[::1] a
     """Make detached views of some arrays; None unless all match.
 
     Arrays match if they are dense, have the given shapes and dtypes, and are in host memory; a list
-    of a single array may stand for it. Their addresses are written to `addresses`.
+    of a single array may stand for it. Their addresses are written to `addresses`, if it is not None.
     """
     cdef NDArrayBase array
     cdef Py_ssize_t i
@@ -105,5 +105,6 @@ def detach_parts(values, list positions, list shapes, list codes, int64_t[::1] a
             if array.storage.device or context.device_typeid != 1:
                 return None
         views.append(make_view(array, array.layout, 0, class_of(array)))
-        addresses[i] = <size_t>array.data
+        if addresses is not None:
+            addresses[i] = <size_t>array.data
     return views

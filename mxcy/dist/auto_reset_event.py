@@ -1,6 +1,5 @@
 """An event for one waiting thread."""
 
-import contextlib
 import threading
 
 __all__ = ["AutoResetEvent"]
@@ -15,8 +14,10 @@ class AutoResetEvent:
 
     def set(self):
         """Wake the waiting thread, or the next one to wait."""
-        with contextlib.suppress(RuntimeError):  # it is set already
+        try:
             self._unset.release()
+        except RuntimeError:  # it is set already
+            return
 
     def is_set(self):
         """Whether it is set."""

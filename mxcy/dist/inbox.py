@@ -1,6 +1,5 @@
 """Functions that other threads submit to the progress thread."""
 
-import contextlib
 import threading
 from collections import deque
 
@@ -21,7 +20,7 @@ class Inbox:
     def __init__(self):
         self.wake = AutoResetEvent()
         self._functions = deque()
-        self._gatherer = None  # the thread in `gathering`
+        self._gatherer = None  # the thread in the context
 
     def __bool__(self):
         return bool(self._functions)
@@ -32,17 +31,16 @@ class Inbox:
         if threading.get_ident() != self._gatherer:
             self.wake.set()
 
-    @contextlib.contextmanager
-    def gathering(self):
-        """Context at whose end the other thread wakes for all that this thread submits in it.
+    def __enter__(self):
+        """Have the other thread wake at the end of the context for all that this one submits in it.
 
         Where the two share a core, it would otherwise delay what is submitted later.
         """
         self._gatherer = threading.get_ident()
-        try:
-            yield
-        finally:
-            self._gatherer = None
+
+    def __exit__(self, *failure):
+        self._gatherer = None
+        if self._functions:
             self.wake.set()
 
     def read(self):

@@ -272,7 +272,7 @@ class DistStore(JobStore):
             return None
         if len(groups) == 1 and not groups[0].large:
             return left + self._push_groups(groups, values, outs, priority)
-        with self._progress.inbox.gathering():
+        with self._progress.inbox:
             return left + self._push_groups(groups, values, outs, priority)
 
     def _push_groups(self, groups, values, outs, priority):

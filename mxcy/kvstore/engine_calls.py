@@ -12,6 +12,9 @@ __all__ = ["SUM_DTYPES", "Once", "complete", "operation", "window"]
 SUM_DTYPES = {"float16": "float32", "bfloat16": "float32", "bool": "uint8"}
 
 
+_CPU = cpu()
+
+
 class Once:
     """Something that happens once, and a function to call after it, given before or afterwards."""
 
@@ -38,17 +41,8 @@ def window(array):
 
 def operation(function, reads, writes, name, kind, priority=0):
     """Push a function to the engine; see `mx.engine.push`."""
-    context = cpu()
     front.push(
-        function,
-        reads,
-        writes,
-        name,
-        caller(),
-        priority,
-        kind,
-        context.device_typeid,
-        context.device_id,
+        function, reads, writes, name, caller(), priority, kind, _CPU.device_typeid, _CPU.device_id
     )
 
 

@@ -18,15 +18,15 @@ class GroupCall:
     ----------
     store : DistStore
     group : mxcy.kvstore.grouped.Group
-    sources, targets : tuple of (list of NDArray, numpy.ndarray)
+    sources, targets : tuple
         See `Group.parts`; identical ones are summed in place.
     """
 
     def __init__(self, store, group, sources, targets):
         self._store, self._group = store, group
         here = targets is sources
-        self._sources, self._from = sources
-        self._targets, self._to = targets
+        self._from, self._to = sources, targets
+        self._sources, self._targets = sources[0], targets[0]
         self._in_place = here and group.large and store.updater is None and not store.elastic
 
     def push(self, priority):
@@ -41,12 +41,16 @@ class GroupCall:
         kept = group.shared[0].memory(self._targets[0]) if copies else None
         store.submit(bucket.slots[0], bucket.rounds)
         priority += group.priority
-        name = f"KVStore.pushpull({group.keys[0]!r} and {len(group.keys) - 1} others)"
         # callbacks call operators only for updates and while autograd records
         plain = store.updater is None and not front.is_recording()
         caller = threading.get_ident() if plain else None
         operation(
-            lambda done: self._start(done, priority, caller), reads, writes, name, "async", priority
+            lambda done: self._start(done, priority, caller),
+            reads,
+            writes,
+            group.name,
+            "async",
+            priority,
         )
         for array in self._targets:
             array.touch()

@@ -34,6 +34,7 @@ class Group:
         self._shapes = [slot.shape for slot in bucket.slots]
         self.shared, self._codes = shared, codes
         self._begun = False
+        self.name = f"KVStore.pushpull({self.keys[0]!r} and {len(self.keys) - 1} others)"
         #: whether it is worthwhile to sum in place in the pushed array
         self.large = len(self.keys) == 1 and bucket.slots[0].bytes >= _LARGE
         itemsize = bucket.dtype.itemsize
@@ -43,11 +44,16 @@ class Group:
         self._pieces = {}  # of `spread_parts`, by the starts and sizes of the parts
 
     def parts(self, values):
-        """Select the group's arrays in a call, with their addresses; None unless they fit.
+        """Select the group's arrays in a call; None unless they fit.
 
         They are private views, as a gradient's memory may change before the call runs.
+
+        Returns
+        -------
+        tuple of (list of NDArray, numpy.ndarray or None)
+            The addresses of several arrays come with them.
         """
-        addresses = np.empty(len(self.positions), np.int64)
+        addresses = np.empty(len(self.positions), np.int64) if len(self.positions) > 1 else None
         views = front.detach_parts(values, self.positions, self._shapes, self._codes, addresses)
         return views and (views, addresses)
 
@@ -61,23 +67,23 @@ class Group:
             shared_key.used_ungrouped = False
         return [shared_key.var for shared_key in ungrouped]
 
-    def fill(self, buffer, addresses):
-        """Gather the arrays at the addresses into a buffer."""
-        copy_parts(buffer.ctypes.data + self._offsets, addresses, self._sizes)
+    def fill(self, buffer, sources):
+        """Gather arrays selected by `parts` into a buffer."""
+        copy_parts(buffer.ctypes.data + self._offsets, _addresses(sources), self._sizes)
 
-    def spread(self, buffer, addresses):
-        """Scatter a buffer to the addresses."""
-        copy_parts(addresses, buffer.ctypes.data + self._offsets, self._sizes)
+    def spread(self, buffer, targets):
+        """Scatter a buffer to arrays selected by `parts`."""
+        copy_parts(_addresses(targets), buffer.ctypes.data + self._offsets, self._sizes)
 
-    def spread_parts(self, starts, parts, addresses):
-        """Scatter parts of a buffer to the addresses; see `BucketPush`."""
+    def spread_parts(self, starts, parts, targets):
+        """Scatter parts of a buffer to arrays selected by `parts`; see `BucketPush`."""
         known = (*starts, *(part.size for part in parts))
         if known not in self._pieces:
             begins = np.array(starts, np.int64) * parts[0].itemsize
             self._pieces[known] = self._cut(begins, begins + [part.nbytes for part in parts])
         keys, shifts, numbers, places, sizes = self._pieces[known]
         memory = np.array([part.ctypes.data for part in parts], np.int64)
-        copy_parts(addresses[keys] + shifts, memory[numbers] + places, sizes)
+        copy_parts(_addresses(targets)[keys] + shifts, memory[numbers] + places, sizes)
 
     def _cut(self, begins, ends):
         """Pieces of keys within one part: key, byte offset, part, byte offset, length."""
@@ -89,6 +95,12 @@ class Group:
         keys = np.searchsorted(self._offsets, edges, "right") - 1
         sizes = stops[inside] - edges
         return keys, edges - self._offsets[keys], numbers, edges - begins[numbers], sizes
+
+
+def _addresses(selected):
+    """The addresses of arrays selected by `Group.parts`."""
+    arrays, addresses = selected
+    return np.array([arrays[0].address], np.int64) if addresses is None else addresses
 
 
 def groups_of(keys, shared, code_of):

@@ -133,7 +133,7 @@ def test_an_event_wakes_one_wait():
 
 def test_gathered_functions_wake_the_thread_at_the_end():
     inbox, called = Inbox(), []
-    with inbox.gathering():
+    with inbox:
         inbox.submit(lambda: called.append(1))
         inbox.submit(lambda: called.append(2))
         assert inbox and not inbox.wake.is_set()
