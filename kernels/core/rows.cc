@@ -100,33 +100,116 @@ struct Terms {
   }
 };
 
-template <class T>
-int64_t sum_rows(Merge merge, const Terms& terms, int64_t* ids, T* sums, bool stream) {
+// Gives a sink each row of a sum, with its id; false if it refuses one.
+template <class T, class Sink>
+bool sum_rows(Merge merge, const Terms& terms, Sink& sink) {
   const int64_t width = terms.bytes / static_cast<int64_t>(sizeof(T));
   const std::unique_ptr<T[]> total(new (std::nothrow) T[static_cast<size_t>(width)]);
-  if (!total) return -1;
-  const T* sum = nullptr;  // of the last id, not yet written
-  int64_t n = 0;
-  const auto write = [&] {
-    if (n) copy(sums + (n - 1) * width, sum, terms.bytes, stream);
-  };
+  if (!total) return false;
+  const T* sum = nullptr;  // of the last id, which the sink does not have yet
+  int64_t id = 0;
   for (; !merge.empty(); merge.next()) {
     const T* row = reinterpret_cast<const T*>(terms.row(merge.term(), merge.place()));
     terms.fetch_after(merge.term(), merge.place());
-    if (n && ids[n - 1] == merge.id()) {
+    if (sum && id == merge.id()) {
       T* __restrict out = total.get();
       for (int64_t i = 0; i < width; ++i) out[i] = static_cast<T>(sum[i] + row[i]);
       sum = out;
       continue;
     }
-    write();
+    if (sum && !sink(id, sum)) return false;
     sum = row;
-    ids[n++] = merge.id();
+    id = merge.id();
   }
-  write();
-  if (stream) mx::machine::order_streams();
-  return n;
+  return !sum || sink(id, sum);
 }
+
+// Stores the rows of a sum and their ids.
+struct Stored {
+  int64_t* ids;
+  char* rows;
+  int64_t bytes;  // of a row
+  bool stream;
+  int64_t n = 0;
+
+  bool operator()(int64_t id, const void* row) {
+    ids[n] = id;
+    copy(rows + n++ * bytes, row, bytes, stream);
+    return true;
+  }
+};
+
+// Updates a table by the rows of a sum, in pieces that stay in the cache.
+class Updated {
+ public:
+  Updated(mx_kernel kernel, int32_t dtype, const void* params, int64_t count,
+          const mx_tensor* tables, int64_t bytes)
+      : kernel_(kernel),
+        bytes_(bytes),
+        most_(std::max<int64_t>(kPiece * mx_threads() / std::max<int64_t>(bytes, 1), 1)),
+        memory_(new(std::nothrow) char[static_cast<size_t>(most_ * (bytes + 8) + kCacheLine)]) {
+    const size_t start = reinterpret_cast<size_t>(memory_.get());
+    stored_.rows = memory_.get() + (kCacheLine - start % kCacheLine);
+    stored_.ids = reinterpret_cast<int64_t*>(stored_.rows + most_ * bytes);
+    stored_.bytes = bytes;
+    std::copy(tables[0].shape, tables[0].shape + tables[0].ndim, extents_);
+    ins_[0] = tables[0];
+    ins_[1] = {stored_.rows, extents_, nullptr, tables[0].ndim, dtype};
+    ins_[2] = {stored_.ids, extents_, nullptr, 1, MX_I64};
+    std::copy(tables + 1, tables + count, ins_ + 3);
+    for (int64_t i = 0; i < count; ++i) {
+      int64_t size = bytes / std::max<int64_t>(row_size(tables[0]), 1) * row_size(tables[i]);
+      tables_[i] = {static_cast<const char*>(tables[i].data), size};
+    }
+    out_ = tables[0];
+    call_.nin = static_cast<int32_t>(count) + 2;
+    call_.nout = 1;
+    call_.in = ins_;
+    call_.out = &out_;
+    call_.req = &request_;
+    call_.params = params;
+  }
+  bool ready() const { return static_cast<bool>(memory_); }
+  bool operator()(int64_t id, const void* row) {
+    for (int64_t i = 0; i < call_.nin - 2; ++i)
+      fetch<1>(tables_[i].rows + id * tables_[i].bytes, tables_[i].bytes);
+    stored_(id, row);
+    return stored_.n < most_ || flush();
+  }
+  // Updates by the rows of the last piece.
+  bool flush() {
+    extents_[0] = stored_.n;
+    call_.threads = mx_threads_for(stored_.n * bytes_);
+    const bool updated = !stored_.n || kernel_(&call_) == 0;
+    stored_.n = 0;
+    return updated;
+  }
+
+  static constexpr int64_t kTables = 8;  // at most
+
+ private:
+  static constexpr int64_t kPiece = 1 << 16;  // bytes, for each thread
+  struct Table {
+    const char* rows;
+    int64_t bytes;  // of a row
+  };
+
+  static int64_t row_size(const mx_tensor& table) {
+    int64_t size = 1;
+    for (int32_t i = 1; i < table.ndim; ++i) size *= table.shape[i];
+    return size;
+  }
+
+  mx_kernel kernel_;
+  int64_t bytes_, most_;
+  std::unique_ptr<char[]> memory_;
+  Stored stored_ = {};
+  int64_t extents_[MX_MAX_DIM];
+  mx_tensor ins_[kTables + 2], out_;
+  Table tables_[kTables];
+  int32_t request_ = MX_WRITE;
+  mx_call call_ = {};
+};
 
 // Sums the rows of given ids.
 template <class T>
@@ -220,11 +303,31 @@ extern "C" int64_t mx_sum_rows(int32_t dtype, int64_t terms, const int64_t* coun
                                int64_t* sum_ids, void* sums, bool stream) {
   const Merge merge(terms, counts, ids, places);
   const Terms all = {counts, from, rows, bytes};
-  int64_t count = -1;
-  mx::with_sum_type(dtype, [&](auto zero) {
-    count = sum_rows(merge, all, sum_ids, static_cast<decltype(zero)*>(sums), stream);
+  Stored stored = {sum_ids, static_cast<char*>(sums), bytes, stream};
+  bool complete = false;
+  mx::with_sum_type(dtype,
+                    [&](auto zero) { complete = sum_rows<decltype(zero)>(merge, all, stored); });
+  if (stream) mx::machine::order_streams();
+  return complete ? stored.n : -1;
+}
+
+extern "C" int mx_update_by_sums(const char* kernel, int32_t dtype, const void* params,
+                                 int64_t count, const mx_tensor* tables, int64_t terms,
+                                 const int64_t* counts, const int64_t* const* ids,
+                                 const int64_t* const* from, const void* const* rows, int64_t bytes,
+                                 int64_t* places) {
+  const mx_kernel function = mx_kernel_find(kernel, dtype, nullptr);
+  if (!function || count > Updated::kTables) return mx_fail("no kernel %s for this", kernel);
+  Updated updated(function, dtype, params, count, tables, bytes);
+  if (!updated.ready()) return mx_fail("out of memory for the sums of rows");
+  const Merge merge(terms, counts, ids, places);
+  const Terms all = {counts, from, rows, bytes};
+  bool complete = false;
+  const bool known = mx::with_sum_type(dtype, [&](auto zero) {
+    complete = sum_rows<decltype(zero)>(merge, all, updated) && updated.flush();
   });
-  return count;
+  if (!known) return mx_fail("no sums of rows of dtype %d", static_cast<int>(dtype));
+  return complete ? 0 : -1;
 }
 
 extern "C" bool mx_sum_rows_at(int32_t dtype, int64_t n, const int64_t* wanted, int64_t terms,

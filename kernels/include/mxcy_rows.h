@@ -33,6 +33,14 @@ MX_API int64_t mx_sum_rows(int32_t dtype, int64_t terms, const int64_t* counts,
                            const int64_t* const* ids, const int64_t* const* from,
                            const void* const* rows, int64_t bytes, int64_t* places,
                            int64_t* sum_ids, void* sums, bool stream);
+/* Update a table by the same sums, without storing them: a kernel whose inputs are the table, some
+ * rows, their ascending ids and states of the table, and which changes these rows only, is called
+ * for one piece of the sum after another. dtype: of the kernel and of the rows; params: of the
+ * kernel; tables: the table and the states, `count` in all. Returns 0, or -1 with an error text. */
+MX_API int mx_update_by_sums(const char* kernel, int32_t dtype, const void* params, int64_t count,
+                             const mx_tensor* tables, int64_t terms, const int64_t* counts,
+                             const int64_t* const* ids, const int64_t* const* from,
+                             const void* const* rows, int64_t bytes, int64_t* places);
 /* The same sums for n given ids, ascending and distinct, in their order; zeros for rows that no
  * term has. Terms have their rows in order. places: temporary memory, one per term. Returns false
  * for dtypes that it does not know. */

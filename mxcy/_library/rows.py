@@ -7,18 +7,28 @@ from typing import Any
 import numpy as np
 
 from mxcy._base.dtypes import code_of
+from mxcy._base.errors import kernel_error
 from mxcy._library.open import open_library
 
-__all__ = ["copy_rows", "deal_rows", "find_rows", "own_rows", "sum_rows", "sum_rows_at"]
+__all__ = [
+    "copy_rows",
+    "deal_rows",
+    "find_rows",
+    "own_rows",
+    "sum_rows",
+    "sum_rows_at",
+    "update_by_sums",
+]
 
 _library = open_library()
-_copy, _deal, _find, _own, _sum, _sum_at = (
+_copy, _deal, _find, _own, _sum, _sum_at, _update = (
     _library.mx_copy_rows,
     _library.mx_deal_rows,
     _library.mx_find_rows,
     _library.mx_own_rows,
     _library.mx_sum_rows,
     _library.mx_sum_rows_at,
+    _library.mx_update_by_sums,
 )
 _code, _number, _memory = ctypes.c_int32, ctypes.c_int64, ctypes.c_void_p
 _copy.argtypes = [_number, _memory, _memory, _number, _memory, _memory, ctypes.c_bool]
@@ -27,7 +37,19 @@ _find.argtypes = [_number, _memory, _number, _memory, _memory]
 _sum.argtypes = [_code, _number, *[_memory] * 4, _number, *[_memory] * 3, ctypes.c_bool]
 _own.argtypes = [_number, _memory, _number, _number, _memory, _memory]
 _sum_at.argtypes = [_code, _number, _memory, _number, *[_memory] * 3, _number, *[_memory] * 2]
+_update.argtypes = [
+    ctypes.c_char_p,
+    _code,
+    ctypes.c_char_p,
+    _number,
+    _memory,
+    _number,
+    *[_memory] * 4,
+    _number,
+    _memory,
+]
 _copy.restype = _deal.restype = _find.restype = None
+_library.mx_last_error.restype = ctypes.c_char_p
 _own.restype = _sum.restype = _number
 _sum_at.restype = ctypes.c_bool
 
@@ -151,17 +173,12 @@ def sum_rows(
     ------
     MemoryError
     """
-    counts = np.array([numbers.size for numbers, _, _ in terms], np.int64)
-    addresses = [0 if array is None else array.ctypes.data for term in terms for array in term]
-    ids_of, rows_of, places_of = np.array(addresses, np.int64).reshape(-1, 3).T.copy()
-    places = np.empty(2 * len(terms), np.int64)
+    counts, columns, places = _described(terms)
     count = _sum(
         code_of(sums.dtype.name),
         len(terms),
         counts.ctypes.data,
-        ids_of.ctypes.data,
-        places_of.ctypes.data,
-        rows_of.ctypes.data,
+        *(column.ctypes.data for column in columns),
         sums[0].nbytes if len(sums) else 0,
         places.ctypes.data,
         ids.ctypes.data,
@@ -171,6 +188,81 @@ def sum_rows(
     if count < 0:
         raise MemoryError("the sum of two rows")
     return count
+
+
+def _described(
+    terms: Sequence[tuple[np.ndarray, np.ndarray, np.ndarray | None]],
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The numbers of rows of terms, the addresses of their ids, places and rows, and memory."""
+    counts = np.array([numbers.size for numbers, _, _ in terms], np.int64)
+    addresses = [
+        0 if array is None else array.ctypes.data
+        for numbers, rows, places in terms
+        for array in (numbers, places, rows)
+    ]
+    columns = np.array(addresses, np.int64).reshape(-1, 3).T.copy()
+    return counts, columns, np.empty(2 * len(terms), np.int64)
+
+
+class _Table(ctypes.Structure):
+    """mx_tensor."""
+
+    _fields_ = (
+        ("data", _memory),
+        ("shape", _memory),
+        ("strides", _memory),
+        ("ndim", _code),
+        ("dtype", _code),
+    )
+
+
+def update_by_sums(
+    kernel: str,
+    params: bytes | None,
+    tables: Sequence[np.ndarray],
+    terms: Sequence[tuple[np.ndarray, np.ndarray, np.ndarray | None]],
+) -> None:
+    """Update a table by the sums of rows, as if `sum_rows` was followed by a kernel.
+
+    Parameters
+    ----------
+    kernel : str
+        Takes the table, rows, their ids and states, and changes only these rows.
+    params : bytes or None
+        Its parameters.
+    tables : sequence of numpy.ndarray
+        The table and the states, contiguous, of the dtype of the rows.
+    terms : sequence of tuple
+        See `sum_rows`.
+
+    Raises
+    ------
+    MXNetError
+        When the kernel fails; it may have changed some rows then.
+    """
+    counts, columns, places = _described(terms)
+    shapes = [np.array(table.shape, np.int64) for table in tables]
+    dtype = code_of(tables[0].dtype.name)
+    described = (_Table * len(tables))(
+        *(
+            _Table(table.ctypes.data, shape.ctypes.data, None, table.ndim, dtype)
+            for table, shape in zip(tables, shapes, strict=True)
+        )
+    )
+    status = _update(
+        kernel.encode(),
+        dtype,
+        params,
+        len(tables),
+        ctypes.addressof(described),
+        len(terms),
+        counts.ctypes.data,
+        *(column.ctypes.data for column in columns),
+        tables[0][:1].nbytes,
+        places.ctypes.data,
+    )
+    if status:
+        raise kernel_error(f"{kernel}: ", _library.mx_last_error().decode())
 
 
 def sum_rows_at(

@@ -7,14 +7,10 @@ import pickle
 import numpy as np
 
 from mxcy import profiler
-from mxcy._base.dtypes import code_of
-from mxcy._library import front
 from mxcy.base import MXNetError
-from mxcy.context import cpu
+from mxcy.kvstore.summed_rows import SummedRows, array_over
 from mxcy.lr_scheduler import LRScheduler
 from mxcy.ndarray._files import pickles
-from mxcy.ndarray.sparse.base import wrap
-from mxcy.ops.core.stypes import RowSparse
 from mxcy.optimizer import Optimizer, get_updater
 from mxcy.profiler.control import PROFILER, SERVER_CALLS
 from mxcy.profiler.session import session
@@ -107,7 +103,7 @@ class ServerRules:
         """A share's value as an array: its memory, or of another type."""
         value, (memory, weight) = share.value, self._weights.get(share, (None, None))
         if memory is not value and (weight is None or share.weight == value.dtype.name):
-            weight = _array(value).astype(share.weight, copy=False)
+            weight = array_over(value).astype(share.weight, copy=False)
             self._weights[share] = value, weight
         return weight
 
@@ -171,12 +167,5 @@ class ServerRules:
 def _gradient(total, share):
     """Convert a sum to an array, or a row_sparse array of the rows present."""
     if isinstance(total, np.ndarray):
-        return _array(total).astype(share.weight, copy=False)
-    rows = _array(total.rows).astype(share.weight, copy=False)
-    return wrap(RowSparse(rows, _array(total.ids), share.value.shape))
-
-
-def _array(memory):
-    """An array over foreign memory."""
-    code = code_of(memory.dtype.name)
-    return front.from_memory(memory.ctypes.data, memory, memory.shape, code, cpu())
+        return array_over(total).astype(share.weight, copy=False)
+    return SummedRows(total, share.weight, share.value.shape).array()

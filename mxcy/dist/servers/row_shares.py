@@ -1,5 +1,6 @@
 """Shares of row_sparse values."""
 
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -50,6 +51,17 @@ class RowSum:
         self.whole = all(push.whole for push in pushes)
 
     @property
+    def dtype(self):
+        """numpy.dtype: of the rows."""
+        return self._share.row.dtype
+
+    @cached_property
+    def terms(self):
+        """list of tuple: pushed rows of the share; see `RowShare.own_part`."""
+        parts = [self._share.own_part(push) for push in self.pushes]
+        return [part for part in parts if part[0].size]
+
+    @property
     def ids(self):
         """numpy.ndarray: row numbers within the share."""
         return self.merged().ids
@@ -76,8 +88,7 @@ class RowSum:
         return self._merged
 
     def _merge(self, blocks):
-        terms = [self._share.own_part(push) for push in self.pushes]
-        terms = [term for term in terms if term[0].size]
+        terms = self.terms
         if len(terms) == 1 and terms[0][2] is None and is_ascending(terms[0][0]):
             return MergedRows(*terms[0][:2])
         most, row = padded(sum(ids.size for ids, _, _ in terms)), self._share.row

@@ -28,9 +28,9 @@ def is_sparse(array):
     return isinstance(array, BaseSparseNDArray)
 
 
-def wrap(parts):
-    """Make a sparse array that shares its parts."""
-    return sparse_class(parts.stype)._of_parts(parts)
+def wrap(parts, code=None, ctx=None):
+    """Make a sparse array that shares its parts; with a dtype and context if these are not read."""
+    return sparse_class(parts.stype)._of_parts(parts, code, ctx)
 
 
 def _refused(name, alias=None):
@@ -66,9 +66,9 @@ class BaseSparseNDArray(NDArray):
         self.writable = writable
 
     @classmethod
-    def _of_parts(cls, parts):
+    def _of_parts(cls, parts, code=None, ctx=None):
         array = cls.__new__(cls)
-        array._set_parts(parts)
+        array._set_parts(parts, code, ctx)
         return array
 
     @classmethod
@@ -78,10 +78,12 @@ class BaseSparseNDArray(NDArray):
             raise ValueError(f"shape of a csr array: expected (rows, columns), got {tuple(shape)}")
         return cls._of_parts(nothing_stored(cls._stype, shape, code, ctx))
 
-    def _set_parts(self, parts):
+    def _set_parts(self, parts, code=None, ctx=None):
         """Set the parts of a blank array."""
         self._parts = parts
-        front.make_sparse(self, parts.data.dtype_code, parts.data.context)
+        if code is None:
+            code, ctx = parts.data.dtype_code, parts.data.context
+        front.make_sparse(self, code, ctx)
 
     def become(self, other):
         """Share the parts of another array; for blank arrays."""

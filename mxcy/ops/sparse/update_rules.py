@@ -13,6 +13,9 @@ def _values(x):
 def by_rows(component, *patterns, when=None):
     """Return the rules of a row-wise update.
 
+    Gradients that are sums of rows may be able to update only their rows themselves; see
+    `mxcy.kvstore.summed_rows.SummedRows`.
+
     Parameters
     ----------
     component : str
@@ -26,7 +29,10 @@ def by_rows(component, *patterns, when=None):
     def run(a, F, weight, grad, *states):
         function = getattr(F, component)
         options = {name: getattr(a, name) for name in function.__mx_params__ if hasattr(a, name)}
-        values = _values(weight)
-        function(values, grad.data, grad.indices, *map(_values, states), out=values, **options)
+        values, others = _values(weight), [_values(state) for state in states]
+        if not isinstance(grad, RowSparse) and getattr(a, "lazy_update", True):
+            if grad.update(component, options, values, others):
+                return
+        function(values, grad.data, grad.indices, *others, out=values, **options)
 
     return tuple(update(f"{each} -> {each.split()[0]}", run, when) for each in patterns)
