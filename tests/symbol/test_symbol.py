@@ -43,6 +43,8 @@ def test_auxiliary_states():
     }
     shown = S.BatchNorm(S.var("a"), name="bn", output_mean_var=True)
     assert shown.list_outputs() == ["bn_output", "bn_mean", "bn_var"]
+    whole = S.split(S.var("a"), num_outputs=1, name="split")
+    assert whole.list_outputs() == ["split_output0"]  # the only one that counts to one
 
 
 def test_operators_and_their_names():

@@ -241,7 +241,11 @@ def _joined(F, g, a, ndim):
     return F.Concat(*g, dim=a.axis)
 
 
-@op("SliceChannel", aliases=("split", "_npx_slice_channel"), in_symbols=InSymbols(named_input=True))
+@op(
+    "SliceChannel",
+    aliases=("split", "_npx_slice_channel"),
+    in_symbols=InSymbols(named_input=True, named=True),
+)
 class SliceChannel:
     """Split an array into `num_outputs` equal parts along `axis`.
 
