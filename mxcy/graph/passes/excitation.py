@@ -54,7 +54,9 @@ class _Walk:
 
     def _before(self, data, gates):
         spec, nodes = self._graph.spec(data), self._graph.nodes
-        if spec.dtype != _FLOAT or spec.ndim < 4 or spec.shape[-1] != self._block or not spec.size:
+        if not spec.known or spec.dtype != _FLOAT or not spec.size:
+            return None
+        if spec.ndim < 4 or spec.shape[-1] != self._block:
             return None
         last = self._inner(gates)
         hard = last if last is not None and last.op is _HARD_SIGMOID else None
