@@ -103,8 +103,8 @@ def copyMakeBorder(src, top, bot, left, right, *args, **kwargs):
         edge pixels.
     value : float
         The constant.
-    values : tuple of float
-        Constant per channel, instead of `value`.
+    values : float or tuple of float
+        The constant, or one per channel, instead of `value`.
     out : NDArray, optional
 
     Returns

@@ -37,3 +37,9 @@ def test_like_real_mxnet(group, golden):
         if difference > limit(want):
             wrong.append(f"{name}: differs by {difference}")
     assert not wrong, "\n".join(wrong)
+
+
+def test_borders_of_one_number():
+    image = mx.nd.zeros((2, 3, 3), dtype="uint8")
+    bordered = mx.image.copyMakeBorder(image, 1, 0, 0, 2, values=7).asnumpy()
+    assert (bordered[1:, :3] == 0).all() and bordered.sum() == 7 * (bordered.size - image.size)

@@ -174,8 +174,8 @@ def _cvcopyMakeBorder(src, top, bot, left, right, type=0, value=0.0, values=(), 
         without the edge.
     value : float
         The constant border value.
-    values : tuple of float
-        The constant border value per channel, instead of `value`.
+    values : float or tuple of float
+        The constant border value, or one per channel, instead of `value`.
     out : NDArray, optional
 
     Returns
@@ -183,7 +183,7 @@ def _cvcopyMakeBorder(src, top, bot, left, right, type=0, value=0.0, values=(), 
     NDArray
     """
     cv2 = opencv("copyMakeBorder")
-    constant = tuple(map(float, values)) or (float(value),)
+    constant = tuple(np.atleast_1d(values).astype(float).tolist()) or (float(value),)
     constant *= 4 if len(constant) == 1 else 1
     pixels = src.read_view()
     try:

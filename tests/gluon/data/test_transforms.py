@@ -42,6 +42,15 @@ def test_sizes():
         mx.nd.image.resize(x, 6, interp=2)
     same(transforms.CropResize(1, 2, 4, 3)(x), x.asnumpy()[2:5, 1:5])
     assert transforms.CropResize(1, 2, 4, 3, (8, 7))(x).shape == (7, 8, 3)
+    expected = mx.image.imresize(x[2:5, 1:5], 8, 7, 2)
+    same(transforms.CropResize(1, 2, 4, 3, (8, 7), 2)(x), expected.asnumpy())
+    for by_opencv in (
+        transforms.Resize(6, interpolation=2),
+        transforms.Resize(6, keep_ratio=True, interpolation=2),
+        transforms.CropResize(1, 2, 4, 3, (8, 7), 2),
+        transforms.CenterCrop(20, 2),
+    ):
+        assert isinstance(by_opencv(x.as_np_ndarray()), mx.np.ndarray)
 
 
 def test_center_crop():
@@ -49,6 +58,25 @@ def test_center_crop():
     same(transforms.CenterCrop(2)(x), x.asnumpy()[1:3, 1:3])  # as MXNet 1.9.1 does
     same(transforms.CenterCrop((4, 2))(x), x.asnumpy()[1:3, 0:4])
     assert transforms.CenterCrop((10, 20))(x).shape == (20, 10, 3)
+
+
+@pytest.mark.parametrize("numpy_arrays", [False, True])
+def test_crops_of_batches(numpy_arrays):
+    values = np.arange(2 * 9 * 11 * 3, dtype="float32").reshape(2, 9, 11, 3)
+    x = mx.np.array(values) if numpy_arrays else mx.nd.array(values)
+    same(transforms.CenterCrop((5, 4))(x), values[:, 2:6, 3:8])
+    for crop in (
+        transforms.RandomCrop((5, 4)),
+        transforms.RandomCrop((5, 4), pad=(0, 1)),
+        transforms.RandomResizedCrop((5, 4)),
+    ):
+        for _ in range(8):
+            mx.random.seed(7)
+            batch = crop(x)
+            mx.random.seed(7)
+            single = crop(x[1])
+            assert batch.shape == (2, 4, 5, 3) and type(batch) is type(x)
+            same(batch[1], single.asnumpy())
 
 
 def test_random_parts_stay_inside():

@@ -50,7 +50,12 @@ def _resized(image, size, interpolation):
     """Resize an image; with OpenCV if the operator lacks the interpolation."""
     if interpolation in (0, 1):
         return nd.image.resize(image, size, False, interpolation)
-    return images.imresize(image, *size, interpolation)
+    return _as_kind_of(image, images.imresize(image, *size, interpolation))
+
+
+def _as_kind_of(image, result):
+    """Return an `mx.nd` result as the kind of array that the image is."""
+    return result.as_np_ndarray() if image._is_numpy else result
 
 
 def _draw_index(count):
@@ -114,8 +119,8 @@ class Resize(HybridBlock):
         if self._interpolation in (0, 1) or F is not nd:
             return F.image.resize(x, self._size, self._keep, self._interpolation)
         if self._keep and isinstance(self._size, int):
-            return images.resize_short(x, self._size, self._interpolation)
-        return images.imresize(x, *_pair(self._size), self._interpolation)
+            return _as_kind_of(x, images.resize_short(x, self._size, self._interpolation))
+        return _resized(x, _pair(self._size), self._interpolation)
 
 
 class CropResize(HybridBlock):
@@ -127,8 +132,8 @@ class CropResize(HybridBlock):
         The crop.
     size : int or tuple of int, optional
         (width, height) of the result.
-    interpolation : {0, 1}, optional
-        See `Resize`.
+    interpolation : int, optional
+        See `Resize`; bilinear by default.
     """
 
     def __init__(self, x, y, width, height, size=None, interpolation=None):
@@ -139,7 +144,11 @@ class CropResize(HybridBlock):
     def hybrid_forward(self, F, x):
         """Transform an image, or a batch."""
         x = F.image.crop(x, *self._part)
-        return F.image.resize(x, self._size, False, self._interpolation) if self._size else x
+        if not self._size:
+            return x
+        if self._interpolation in (0, 1) or F is not nd:
+            return F.image.resize(x, self._size, False, self._interpolation)
+        return _resized(x, _pair(self._size), self._interpolation)
 
 
 def _cropped(image, left, top, width, height, size, interpolation):
@@ -150,7 +159,7 @@ def _cropped(image, left, top, width, height, size, interpolation):
 
 def _fitting(image, size):
     """Shrink `size` to fit into the image, keeping its aspect ratio: (width, height)."""
-    height, width = image.shape[:2]
+    height, width = image.shape[-3:-1]
     wanted, tall = size
     if height < tall:
         wanted, tall = wanted * height / tall, height
@@ -175,9 +184,9 @@ class CenterCrop(Block):
         self._size, self._interpolation = _pair(size), interpolation
 
     def forward(self, x):
-        """Transform an image."""
+        """Transform an image, or a batch."""
         width, height = _fitting(x, self._size)
-        left, top = (x.shape[1] - width) // 2, (x.shape[0] - height) // 2
+        left, top = (x.shape[-2] - width) // 2, (x.shape[-3] - height) // 2
         return _cropped(x, left, top, width, height, self._size, self._interpolation)
 
 
@@ -203,11 +212,11 @@ class RandomCrop(Block):
         self._margins, self._pad_value = _margins(pad), pad_value
 
     def forward(self, x):
-        """Transform an image."""
+        """Transform an image, or a batch, whose images have their crop in the same place."""
         if self._margins is not None:
             x = _with_margins(x, self._margins, self._pad_value)
         width, height = _fitting(x, self._size)
-        left, top = _draw_index(x.shape[1] - width + 1), _draw_index(x.shape[0] - height + 1)
+        left, top = _draw_index(x.shape[-2] - width + 1), _draw_index(x.shape[-3] - height + 1)
         return _cropped(x, left, top, width, height, self._size, self._interpolation)
 
 
@@ -221,11 +230,11 @@ def _margins(pad):
 
 def _with_margins(x, margins, value):
     top, bottom, left, right = margins
-    height, width, channels = x.shape
-    shape = (height + top + bottom, width + left + right, channels)
+    *batch, height, width, channels = x.shape
+    shape = (*batch, height + top + bottom, width + left + right, channels)
     padded = nd.full(shape, value, dtype=x.dtype, ctx=x.context)
-    padded[top : top + height, left : left + width] = x
-    return padded
+    padded[..., top : top + height, left : left + width, :] = x
+    return _as_kind_of(x, padded)
 
 
 class RandomResizedCrop(Block):
@@ -250,8 +259,8 @@ class RandomResizedCrop(Block):
         self._ratio = tuple(ratio)
 
     def forward(self, x):
-        """Transform an image."""
-        tall, wide = x.shape[:2]
+        """Transform an image, or a batch, whose images have their crop in the same place."""
+        tall, wide = x.shape[-3:-1]
         for _ in range(10):
             area = draw(*self._scale) * tall * wide
             ratio = math.exp(draw(*map(math.log, self._ratio)))
