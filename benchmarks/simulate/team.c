@@ -6,9 +6,6 @@
 // timer: if there is a pause instruction near the interrupted one, another rank runs first. When a
 // program is run again, the timer looks whether the rank has begun to spin earlier than known.
 //
-// The first rank finds shared data in memory, later ones in the caches. Ranks run in the opposite
-// order in every second run, so that the shortest time of each is that of one among many.
-//
 // The clock hides the time of ranks that would have run concurrently: a region takes as long as its
 // slowest rank plus the barrier. The library's own measurements (one thread or all, which
 // algorithm) therefore decide as on a machine with N cores.
@@ -65,8 +62,7 @@ static struct {
   int64_t regions, times;
   Region* log;
   float* took;
-  int32_t backwards;            // the order of ranks
-  float* spins[2];              // for each order, the earliest time at which a rank spun; 0: none
+  float* spins;                 // the earliest time of all runs at which each rank spun; 0: none
   double part;                  // of the time at which a rank spun, for the next check
   volatile int64_t rank_began;  // CPU time, for the watchdog; 0: no rank is running
   int64_t idle;                 // consecutive checks that found a rank waiting
@@ -123,7 +119,7 @@ static void check_after(double wait) {
 // When the running rank was seen to spin; NULL: it did so in this phase, or runs are not logged.
 static float* spin_of_rank(void) {
   const int known = g.logging && t_inside && t_took[t_rank] == 0 && g.times + t_ranks <= kTimes;
-  return known ? &g.spins[g.backwards][g.times + t_rank] : NULL;
+  return known ? &g.spins[g.times + t_rank] : NULL;
 }
 
 // --- regions ----------------------------------------------------------------------------------
@@ -186,8 +182,7 @@ static void fiber(void) {
 // Run all ranks but 0 until they wait or end; returns whether one waits, but not at a barrier.
 static int run_others(void) {
   int ready = 0;
-  for (int32_t k = 1; k < t_ranks; ++k) {
-    const int32_t i = g.backwards ? t_ranks - k : k;
+  for (int32_t i = 1; i < t_ranks; ++i) {
     if (g_fibers.states[i] != kReady) continue;
     t_rank = i;
     swapcontext(&g_fibers.caller, &g_fibers.contexts[i]);
@@ -385,7 +380,7 @@ SHOWN void simulate_begin(int32_t team, double fixed, double each, int64_t sweep
   if (!g.log) {
     g.log = malloc(kRegions * sizeof *g.log);
     g.took = malloc(kTimes * sizeof *g.took);
-    for (int order = 0; order < 2; ++order) g.spins[order] = calloc(kTimes, sizeof *g.spins[order]);
+    g.spins = calloc(kTimes, sizeof *g.spins);
     pthread_t thread;
     pthread_create(&thread, NULL, watch, NULL);
   }
@@ -426,9 +421,7 @@ SHOWN double simulate_handover(void) {
 
 SHOWN void simulate_log(int32_t on) {
   g.logging = on;
-  if (!on) return;
-  g.regions = g.times = 0;
-  g.backwards = !g.backwards;
+  if (on) g.regions = g.times = 0;
 }
 SHOWN int64_t simulate_regions(const Region** regions, const float** took) {
   *regions = g.log;
