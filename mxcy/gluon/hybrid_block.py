@@ -75,9 +75,13 @@ class HybridBlock(CachedGraph, Block):
         super()._register_parameter(parameter, name)
         self._clear_cached_op()
 
-    def _is_of_mxnet_2(self):
+    def _has_own_hybrid_forward(self):
+        """Whether a user's class defines `hybrid_forward`."""
         home = getattr(type(self).hybrid_forward, "__module__", None) or ""
-        return home.partition(".")[0] == "mxcy" and super()._is_of_mxnet_2()
+        return home.partition(".")[0] != "mxcy"
+
+    def _is_of_mxnet_2(self):
+        return not self._has_own_hybrid_forward() and super()._is_of_mxnet_2()
 
     def cast(self, dtype):
         """Change the element type of the block and all its children, see `Block.cast`."""
@@ -349,6 +353,8 @@ class HybridBlock(CachedGraph, Block):
             self._settle_tree(args)
         if not self._computes_in_hybrid:
             if args and not isinstance(args[0], NDArray) and not flatten(args)[0]:
+                if self._has_own_hybrid_forward():  # for which `forward` selects the arrays
+                    return self.forward(*args)
                 raise without_arrays(args)
             self._settle_parameters(args)
         return self.forward(*args)

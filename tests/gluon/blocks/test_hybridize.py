@@ -263,6 +263,36 @@ def test_scalar_inputs_of_forward_prevent_graphs():
         net.export("nothing")
 
 
+class _Scaled(mx.gluon.HybridBlock):
+    """Selects its arrays in `forward` and computes in `hybrid_forward`, as Sockeye's losses do."""
+
+    def __init__(self):
+        super().__init__()
+        with self.name_scope():
+            self.scale = self.params.get("scale", shape=(1,), init="ones")
+
+    def forward(self, named, key):
+        return super().forward(named[key], named["label"])
+
+    def hybrid_forward(self, F, out, label, scale):
+        return F.broadcast_mul(F.square(out - label), scale)
+
+
+@pytest.mark.parametrize("hybridize", [False, True])
+def test_forward_may_select_the_arrays_of_hybrid_forward(hybridize):
+    block = _Scaled()
+    block.initialize()
+    if hybridize:
+        block.hybridize()
+    named = {"out": mx.nd.array([1, 2]), "label": mx.nd.array([0, 5])}
+    for _ in range(2):
+        with mx.autograd.record():
+            loss = block(named, "out")
+        loss.backward()
+        assert loss.asnumpy().tolist() == [1, 9]
+        assert block.scale.grad().asnumpy().tolist() == [10]
+
+
 def test_cast_and_new_parameters_after_a_call():
     net = nn.Dense(3, in_units=4)
     net.initialize()
