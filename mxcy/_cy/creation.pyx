@@ -83,7 +83,7 @@ def detach_parts(values, list positions, list shapes, list codes, int64_t[::1] a
     """Make detached views of some arrays; None unless all match.
 
     Arrays match if they are dense, have the given shapes and dtypes, and are in host memory; a list
-    of a single array may stand for it. Their addresses are written to `addresses`, if it is not None.
+    of a single array may stand for it. Their addresses are written to `addresses`, if not None.
     """
     cdef NDArrayBase array
     cdef Py_ssize_t i
