@@ -5,13 +5,16 @@ later can compensate for the rounding error of earlier ones. The error e of weig
 from the weights j > i as ``e U[i, j] / U[i, i]``, where U is the upper Cholesky factor of the
 inverse second moments of the inputs (the update of Optimal Brain Surgeon, as in GPTQ). The mean
 error that remains is corrected in the bias, along with the mean error of the quantized inputs.
+
+Before rounding, weights are moved so that results for the quantized inputs come nearer to those of
+the float network: the layer compensates for errors of the layers before it.
 """
 
 import numpy as np
 
 from mxcy import ndarray as nd
 
-__all__ = ["Moments", "round_layer", "rounded"]
+__all__ = ["Moments", "compensated", "round_layer", "rounded"]
 
 #: weights of a filter that are rounded together; their moments have this number of rows and columns
 _BLOCK = 256
@@ -23,13 +26,15 @@ _POSITIONS, _VALUES = 4096, 1 << 22
 _WEIGHTS = 1 << 23
 #: added to the diagonal of the moments, relative to its mean
 _DAMPING = 0.01
+#: the same when weights are moved: errors of other images are alike only where data vary most
+_CAUTION = 10.0
 #: added to the diagonal relative to the mean square: covariances may be rounding errors only
 _FLOOR = 1e-6
 _LIMIT = 127
 
 
 class Moments:
-    """Means of a layer's float and quantized inputs, and the covariances of the latter.
+    """Means of a layer's float and quantized inputs, and the second moments with the latter.
 
     Parameters
     ----------
@@ -43,7 +48,7 @@ class Moments:
         count = max(16, min(_POSITIONS // len(float_data), _VALUES // (groups * depth)))
         random = np.random.default_rng(0)
         widths = [min(_BLOCK, depth - first) for first in range(0, depth, _BLOCK)]
-        self._products = [np.zeros((groups, width, width)) for width in widths]
+        self._products = [np.zeros((2, groups, width, width)) for width in widths]
         self._sums, self._count, self._offset = np.zeros((2, groups, depth)), 0, None
         for pair in zip(float_data, int8_data, strict=True):
             float_inputs, int8_inputs = (
@@ -59,8 +64,10 @@ class Moments:
         both = float_inputs, int8_inputs
         self._sums += [inputs.sum(axis=-1, dtype=np.float64) for inputs in both]
         for number, products in enumerate(self._products):
-            block = int8_inputs[:, number * _BLOCK : (number + 1) * _BLOCK]
-            products += _product(block, block.transpose(0, 2, 1))
+            parts = [inputs[:, number * _BLOCK : (number + 1) * _BLOCK] for inputs in both]
+            columns = parts[1].transpose(0, 2, 1)
+            for total, part in zip(products, parts, strict=True):
+                total += _product(part, columns)
 
     def means(self):
         """Return the mean inputs of the float and of the quantized network.
@@ -72,18 +79,33 @@ class Moments:
         """
         return self._offset[..., 0] + self._sums / self._count
 
-    def covariances(self):
-        """Return the covariances of the quantized inputs, (groups, n, n) for each block.
+    def seconds(self, centred):
+        """Return the second moments of the float and of the quantized inputs with the latter.
+
+        Parameters
+        ----------
+        centred : bool
+            Whether to return covariances, which are about the means, rather than about zero.
 
         Returns
         -------
         list of numpy.ndarray
+            (2, groups, n, n) for each block of inputs.
         """
-        means, covariances = self._sums[1] / self._count, []
+        offsets, means, seconds = self._sums / self._count, self.means(), []
         for number, products in enumerate(self._products):
-            block = means[:, number * _BLOCK : number * _BLOCK + products.shape[-1]]
-            covariances.append(products / self._count - block[:, :, None] * block[:, None])
-        return covariances
+            block = slice(number * _BLOCK, number * _BLOCK + products.shape[-1])
+            second = products / self._count - _outer(offsets[..., block])
+            squares = np.einsum("gii->gi", second[1]) + means[1, :, block] ** 2
+            floor = _FLOOR * squares.mean(axis=-1)
+            second += floor[:, None, None] * np.eye(second.shape[-1])
+            seconds.append(second if centred else second + _outer(means[..., block]))
+        return seconds
+
+
+def _outer(means):
+    """Multiply the means of float and of quantized inputs by the latter."""
+    return means[..., :, None] * means[1][:, None, :]
 
 
 def _sample(layer, arrays, count, random):
@@ -137,25 +159,46 @@ def round_layer(layer, float_data, int8_data, per_tensor):
     if not all(array.size for array in float_data):
         return
     moments = Moments(layer, float_data, int8_data)
-    float_means, int8_means = moments.means()
-    tops = np.abs(rows).max(axis=None if per_tensor else -1, keepdims=True)
+    seconds = moments.seconds(layer.shifts())
+    if not all(np.isfinite(second).all() for second in seconds):
+        return
+    blocks = [slice(first, first + _BLOCK) for first in range(0, rows.shape[-1], _BLOCK)]
+    pairs = list(zip(blocks, seconds, strict=True))
+    moved = [compensated(rows[..., block], *second) for block, second in pairs]
+    moved = np.concatenate(moved, axis=-1)
+    tops = np.abs(moved).max(axis=None if per_tensor else -1, keepdims=True)
     steps = np.broadcast_to(np.where(tops > 0, tops, 1.0) / _LIMIT, (*rows.shape[:2], 1))
-    parts = []
-    for number, second in enumerate(moments.covariances()):
-        block = slice(number * _BLOCK, number * _BLOCK + second.shape[-1])
-        if not np.isfinite(second).all():
-            return
-        squares = int8_means[:, block] ** 2
-        floor = _FLOOR * (squares + np.einsum("gii->gi", second)).mean(axis=-1)
-        second = second + floor[:, None, None] * np.eye(second.shape[-1])
-        if not layer.shifts():
-            second = second + int8_means[:, block, None] * int8_means[:, None, block]
-        parts.append(rounded(rows[..., block], steps, second))
+    parts = [rounded(moved[..., block], steps, own) for block, (_, own) in pairs]
     new_rows = np.concatenate(parts, axis=-1)
     layer.write_rows(new_rows.astype(np.float32))
     if layer.shifts():
+        float_means, int8_means = moments.means()
         errors = rows * float_means[:, None] - new_rows * int8_means[:, None]
         layer.shift(errors.sum(axis=-1).reshape(-1))
+
+
+def compensated(rows, cross, own):
+    """Move weights so that results for quantized inputs come nearer to those for float inputs.
+
+    The mean square of the difference plus a penalty on the change of the weights is least.
+
+    Parameters
+    ----------
+    rows : numpy.ndarray
+        Weights (groups, filters, n), float64.
+    cross, own : numpy.ndarray
+        Second moments of the float and of the quantized inputs with the latter (groups, n, n).
+
+    Returns
+    -------
+    numpy.ndarray
+        Weights, shaped like `rows`.
+    """
+    penalty = _CAUTION * np.einsum("gii->gi", own).mean(axis=-1)
+    penalty[penalty <= 0] = 1.0
+    damped = nd.array(own + penalty[:, None, None] * np.eye(own.shape[-1]), dtype=np.float64)
+    inverse = nd.linalg.potri(nd.linalg.potrf(damped)).asnumpy()
+    return rows + _product(rows, _product(cross - own, inverse))
 
 
 def rounded(rows, steps, moments):

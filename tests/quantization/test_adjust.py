@@ -12,7 +12,7 @@ from mxcy.quantization.equalise import shared_channels
 from mxcy.quantization.layers import layers_of
 from mxcy.quantization.noise import expected_noise
 from mxcy.quantization.paired_run import QuantizedNodes, run_both
-from mxcy.quantization.rounding import rounded
+from mxcy.quantization.rounding import compensated, rounded
 from mxcy.quantization.symbols import quantize_symbol
 
 
@@ -109,6 +109,22 @@ def test_rounding_without_data_is_to_the_nearest():
     steps = np.abs(rows).max(axis=-1, keepdims=True) / 127
     actual = rounded(rows, steps, np.zeros((1, 6, 6)))
     np.testing.assert_allclose(actual, np.rint(rows / steps) * steps, rtol=1e-12)
+
+
+def test_weights_compensate_for_errors_of_their_inputs():
+    rng = np.random.default_rng(8)
+    data = rng.normal(size=(2, 9, 800)).cumsum(axis=1)
+    wrong = data * rng.uniform(0.8, 1.0, size=(2, 9, 1))  # each channel a little too small
+    rows = rng.normal(size=(2, 5, 9))
+    cross, own = (x[..., :400] @ wrong[..., :400].transpose(0, 2, 1) / 400 for x in (data, wrong))
+    moved = compensated(rows, cross, own)
+
+    def error(weights, inputs):
+        return np.sqrt(np.mean((weights @ inputs - rows @ data)[..., 400:] ** 2))
+
+    assert error(moved, wrong) < 0.9 * error(rows, wrong)
+    np.testing.assert_allclose(compensated(rows, own, own), rows, rtol=1e-12)
+    np.testing.assert_allclose(compensated(rows, 0 * own, 0 * own), rows, rtol=1e-12)
 
 
 def test_factors_of_channels_do_not_change_results(network, images):
