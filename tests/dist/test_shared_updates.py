@@ -310,12 +310,12 @@ def test_one_worker_has_all_states():
     assert store._updater.states[0][0].shape == (30000,)
 
 
-#: keys that do not fit into input buffers, alone or together, against an updater that has all sums
+#: keys too large for input buffers, and others, against an updater that has all sums
 _LARGE = r"""
 import os
 import mxcy as mx, numpy as np
 from mxcy.optimizer import get_updater
-shapes = [(3001, 997), (5_000_003,), (7, 20)]
+shapes = [(3001, 997), (5_000_003,), (7, 20), (997, 701)]
 keys = list(range(len(shapes)))
 store = mx.kv.create("dist_sync")
 rank, size = store.rank, store.num_workers
@@ -369,7 +369,7 @@ print("\n", len(buckets), sum(bucket.values.in_pieces for bucket in buckets))
 
 
 @needs_mpi
-@pytest.mark.parametrize("bound, buckets", [("4194304", " 3 2"), ("400000000", " 1 1")])
+@pytest.mark.parametrize("bound, buckets", [("4194304", " 4 3"), ("400000000", " 1 1")])
 def test_large_keys(tmp_path, bound, buckets):
     settings = {"STATES": str(tmp_path), "MXCY_DIST_BUCKET_BYTES": bound}
     ended = job(2, _LARGE, **settings)

@@ -122,7 +122,8 @@ class Bucket:
         if self._send_buffer is not None:
             return
         buffers = self._shared_buffers()
-        buffer = None if buffers is None else buffers.own
+        private = buffers is None or self.values.takes_pieces
+        buffer = None if private else buffers.own
         if buffer is None:
             buffer = self._reduction.send_memory(self.length, self.dtype)
         self._send_buffer = self._buffer() if buffer is None else buffer

@@ -6,6 +6,8 @@ from mxcy.dist.keys.shared_memory import SharedValues
 
 __all__ = ["ValuesInSharedMemory"]
 
+_PIECEWISE_BYTES = 2 << 20  # from this size on, a single key is updated in pieces
+
 
 class ValuesInSharedMemory:
     """Sums or updates a bucket in shared memory, and keeps its values there.
@@ -19,13 +21,23 @@ class ValuesInSharedMemory:
 
     def __init__(self, bucket, lease):
         self._bucket, self._lease = bucket, lease
-        self._piecewise = None  # PiecewiseUpdate or None: of buckets larger than buffers
+        self._piecewise = None  # PiecewiseUpdate or None: of buckets updated in pieces, if possible
         self._values = None  # SharedValues or None: the current values, after an update
 
     @property
     def in_pieces(self):
         """bool: whether the bucket is updated in pieces."""
         return self._piecewise is not None and self._piecewise.possible
+
+    @property
+    def takes_pieces(self):
+        """bool: whether to update a bucket in pieces even if it fits into buffers.
+
+        Several keys are packed into the input buffer, where other ranks may read them at once.
+        """
+        bucket = self._bucket
+        large = bucket.nbytes >= _PIECEWISE_BYTES and len(bucket.slots) == 1
+        return large and bucket.updating is not None
 
     def reset(self):
         """Forget how the bucket was divided."""
@@ -44,11 +56,12 @@ class ValuesInSharedMemory:
         """
         if buffers is None:
             return False
-        if self._bucket.length <= buffers.capacity:
+        fits = self._bucket.length <= buffers.capacity
+        if fits and not self.takes_pieces:
             return True
         if self._piecewise is None:
             self._piecewise = PiecewiseUpdate(self._bucket, buffers.inputs)
-        return self._piecewise.possible
+        return fits or self._piecewise.possible
 
     def update(self, source, sums, buffers):
         """Have all keys updated, in memory that they `fit`.
@@ -72,7 +85,9 @@ class ValuesInSharedMemory:
         push, current = self._bucket.bucket_push, self._values is not None
         self._make_way()
         on_parts = push and push.on_parts
-        if self._piecewise is not None:
+        if self.in_pieces:
+            if source is buffers.own:  # pushed before updates were sharded
+                source = source.copy()
             yield from self._piecewise.run(source, sums, current, on_parts)
             values = SharedValues(self._piecewise, self._piecewise.cuts, self._lease)
         else:
