@@ -352,11 +352,10 @@ class HybridBlock(CachedGraph, Block):
         if self._settles_first:
             self._settle_tree(args)
         if not self._computes_in_hybrid:
-            if args and not isinstance(args[0], NDArray) and not flatten(args)[0]:
-                if self._has_own_hybrid_forward():  # for which `forward` selects the arrays
-                    return self.forward(*args)
+            if not args or isinstance(args[0], NDArray) or flatten(args)[0]:
+                self._settle_parameters(args)
+            elif not self._has_own_hybrid_forward():  # else `forward` selects the arrays for it
                 raise without_arrays(args)
-            self._settle_parameters(args)
         return self.forward(*args)
 
     @calls_hybrid_forward

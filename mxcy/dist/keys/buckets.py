@@ -171,7 +171,7 @@ class Bucket:
         for slot in self.slots:
             slot.submitted += 1
             self.push(slot, separate[slot.span].reshape(slot.shape), now, priority)
-        self._await_keys(push)
+        push.await_keys(self.slots)
 
     def split_push(self):
         """Turn a push to all keys into pushes of single keys."""
@@ -186,20 +186,7 @@ class Bucket:
             slot.inputs.append(self._send_buffer[slot.place])
             slot.submitted += 1
             slot.pushes += 1
-        self._await_keys(push)
-
-    def _await_keys(self, push):
-        left = [len(self.slots)]
-
-        def on_done(error):
-            left[0] -= 1
-            if left[0] == 0 or (error and left[0] > 0):
-                left[0] = 0
-                push.on_done(error, None, None)
-
-        for slot in self.slots:
-            slot.pulls.append((slot.arrived, on_done, push.since))
-            slot.complete_pulls()
+        push.await_keys(self.slots)
 
     def push(self, slot, array, now, priority=0):
         """Copy an array that is pushed to a key."""

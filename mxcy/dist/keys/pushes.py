@@ -38,6 +38,21 @@ class BucketPush:
         self.fill, self.source, self.on_done, self.since = fill, source, on_done, since
         self.in_place, self.on_parts = in_place, on_parts
 
+    def await_keys(self, slots):
+        """Call `on_done` when all keys, which are pushed singly instead, have been delivered."""
+        left = len(slots)
+
+        def on_done(error):
+            nonlocal left
+            left -= 1
+            if left == 0 or (error and left > 0):
+                left = 0
+                self.on_done(error, None, None)
+
+        for slot in slots:
+            slot.pulls.append((slot.arrived, on_done, self.since))
+            slot.complete_pulls()
+
 
 class Lease:
     """Returns a buffer to its bucket when the lease is no longer referenced."""
