@@ -162,8 +162,8 @@ def caller() -> str:
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         file = frame.f_code.co_filename
-        if not file.startswith(_OURS) or file.startswith(_EXAMPLES):
-            return f"{file[file.rfind(os.sep) + 1 :]}:{frame.f_lineno}"
+        if not is_ours(file):
+            return f"{os.path.basename(file)}:{frame.f_lineno}"
         frame = frame.f_back
     return "mxcy"
 

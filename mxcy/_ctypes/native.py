@@ -4,9 +4,9 @@ import ctypes
 
 from mxcy._base.errors import kernel_error
 from mxcy._library.open import open_library
+from mxcy._library.tensor import Tensor
 
 __all__ = [
-    "Tensor",
     "Call",
     "KERNEL",
     "LOCKED_KERNEL",
@@ -27,18 +27,6 @@ __all__ = [
 ]
 
 WRITE, ADD, TAKES_ADD = 1, 3, 1
-
-
-class Tensor(ctypes.Structure):
-    """mx_tensor."""
-
-    _fields_ = [
-        ("data", ctypes.c_void_p),
-        ("shape", ctypes.c_void_p),
-        ("strides", ctypes.c_void_p),
-        ("ndim", ctypes.c_int32),
-        ("dtype", ctypes.c_int32),
-    ]
 
 
 class Call(ctypes.Structure):

@@ -18,6 +18,7 @@ from mxcy._ctypes.modes import state
 from mxcy._ctypes.pool import pool_of
 from mxcy._ctypes.services import services
 from mxcy._ctypes.uses import Uses, is_heavy
+from mxcy._library.tensor import Tensor
 from mxcy.base import _Null
 
 __all__ = ["OpHandle", "Prepared", "Variant", "bind"]
@@ -32,14 +33,14 @@ class _Frame:
 
     def __init__(self, prepared, nin):
         call, shapes = prepared.call, prepared.extents
-        self.tensors = (native.Tensor * len(shapes))()
+        self.tensors = (Tensor * len(shapes))()
         self.slots = list(self.tensors)
         for slot, extents, spec in zip(self.slots, shapes, (*call.ins, *call.outs), strict=True):
             slot.shape, slot.ndim, slot.dtype = extents.ctypes.data, len(extents), spec.dtype
         self.request = request = native.Call(nin=nin, nout=len(call.outs))
         self.address = ctypes.addressof(request)
         request.ins = ctypes.addressof(self.tensors)
-        request.outs = request.ins + nin * ctypes.sizeof(native.Tensor)
+        request.outs = request.ins + nin * ctypes.sizeof(Tensor)
         request.workspace_size = call.workspace
         self.params, self.numbers = None, []
         if call.params is not None:

@@ -9,6 +9,7 @@ import numpy as np
 from mxcy._base.dtypes import code_of
 from mxcy._base.errors import kernel_error
 from mxcy._library.open import open_library
+from mxcy._library.tensor import Tensor
 
 __all__ = [
     "copy_rows",
@@ -204,18 +205,6 @@ def _described(
     return counts, columns, np.empty(2 * len(terms), np.int64)
 
 
-class _Table(ctypes.Structure):
-    """mx_tensor."""
-
-    _fields_ = (
-        ("data", _memory),
-        ("shape", _memory),
-        ("strides", _memory),
-        ("ndim", _code),
-        ("dtype", _code),
-    )
-
-
 def update_by_sums(
     kernel: str,
     params: bytes | None,
@@ -243,9 +232,9 @@ def update_by_sums(
     counts, columns, places = _described(terms)
     shapes = [np.array(table.shape, np.int64) for table in tables]
     dtype = code_of(tables[0].dtype.name)
-    described = (_Table * len(tables))(
+    described = (Tensor * len(tables))(
         *(
-            _Table(table.ctypes.data, shape.ctypes.data, None, table.ndim, dtype)
+            Tensor(table.ctypes.data, shape.ctypes.data, None, table.ndim, dtype)
             for table, shape in zip(tables, shapes, strict=True)
         )
     )
