@@ -27,28 +27,24 @@ struct Ahead {
 };
 
 // Add R rows of a product to parts of the results: a panel of data times one of weights. With
-// `count`, the panel is the sum of as many blocks of weights, and written to `b`.
-template <int R, int count>
+// `plus`, the panel is a sum of blocks of weights, and written to `b`.
+template <int R, int plus, int minus>
 void product_tile(int64_t depth, const float* a, float* b, const Signed<const float>& blocks,
                   const Signed<float>& parts, int64_t offset, Ahead* ahead) {
   constexpr int L = kLanes<float>;
   typedef Vec<float> V;
-  V acc[R][2] = {}, sign[count + 1];
-  const float* block[count + 1];
+  V acc[R][2] = {};
+  const float* block[plus + minus + 1];
 #pragma GCC unroll 4
-  for (int i = 0; i < count; ++i) block[i] = blocks.at[i], sign[i] = splat<V>(blocks.signs[i]);
+  for (int i = 0; i < plus + minus; ++i) block[i] = blocks.at[i];
   const auto steps = [&](int64_t steps) MX_ALWAYS {
     for (int64_t p = 0; p < steps; ++p, a += R, b += kWidth) {
       prefetch_step<R, 2>(a, b, kWidth);
       V left, right;
-      if constexpr (count) {
-        left = sign[0] * load(block[0]), right = sign[0] * load(block[0] + L);
+      if constexpr (plus) {
+        left = signed_sum<plus, minus>(block, 0), right = signed_sum<plus, minus>(block, L);
 #pragma GCC unroll 4
-        for (int i = 1; i < count; ++i) {
-          left = fma(sign[i], load(block[i]), left);
-          right = fma(sign[i], load(block[i] + L), right);
-        }
-        for (int i = 0; i < count; ++i) block[i] += kWidth;
+        for (int i = 0; i < plus + minus; ++i) block[i] += kWidth;
         store(b, left), store(b + L, right);
       } else {
         left = load(b), right = load(b + L);
@@ -69,26 +65,41 @@ void product_tile(int64_t depth, const float* a, float* b, const Signed<const fl
   }
   ahead->next = next;
   if (p < depth) steps(depth - p);
-  for (int i = 0; i < parts.count; ++i) {
+  for (int i = 0; i < parts.count(); ++i) {
     float* to = parts.at[i] + offset;
-    const V factor = splat<V>(parts.signs[i]);
+    if (i < parts.plus) {
 #pragma GCC unroll 14
-    for (int r = 0; r < R; ++r, to += kWidth) {
-      store(to, fma(factor, acc[r][0], load(to)));
-      store(to + L, fma(factor, acc[r][1], load(to + L)));
+      for (int r = 0; r < R; ++r, to += kWidth) {
+        store(to, load(to) + acc[r][0]), store(to + L, load(to + L) + acc[r][1]);
+      }
+    } else {
+#pragma GCC unroll 14
+      for (int r = 0; r < R; ++r, to += kWidth) {
+        store(to, load(to) - acc[r][0]), store(to + L, load(to + L) - acc[r][1]);
+      }
     }
   }
 }
 
 typedef void (*ProductTile)(int64_t, const float*, float*, const Signed<const float>&,
                             const Signed<float>&, int64_t, Ahead*);
-#define MX_ROW(R) {product_tile<R, 0>, product_tile<R, 2>, product_tile<R, 4>}
+// By rows, and by the kind of sum.
+#define MX_ROW(R)         \
+  {product_tile<R, 0, 0>, \
+   nullptr,               \
+   nullptr,               \
+   product_tile<R, 1, 1>, \
+   product_tile<R, 2, 0>, \
+   nullptr,               \
+   product_tile<R, 2, 2>, \
+   nullptr,               \
+   product_tile<R, 4, 0>}
 #if MX_ISA_LEVEL >= 4
-constexpr ProductTile kTiles[kTileRows][3] = {
+constexpr ProductTile kTiles[kTileRows][9] = {
     MX_ROW(1), MX_ROW(2), MX_ROW(3),  MX_ROW(4),  MX_ROW(5),  MX_ROW(6),  MX_ROW(7),
     MX_ROW(8), MX_ROW(9), MX_ROW(10), MX_ROW(11), MX_ROW(12), MX_ROW(13), MX_ROW(14)};
 #else
-constexpr ProductTile kTiles[kTileRows][3] = {MX_ROW(1), MX_ROW(2), MX_ROW(3),
+constexpr ProductTile kTiles[kTileRows][9] = {MX_ROW(1), MX_ROW(2), MX_ROW(3),
                                               MX_ROW(4), MX_ROW(5), MX_ROW(6)};
 #endif
 #undef MX_ROW
@@ -188,15 +199,17 @@ class Layer {
     for (int s = 0; s < strassen_products(levels_); ++s, data += sum_size(part_rows, depth)) {
       const auto blocks = strassen_parts(kRightSide, levels_, s, weights(column, 0, p0),
                                          part_depth_ * kWidth, p.depth * kWidth);
-      float* panel = blocks.count == 1 ? (float*)blocks.at[0] : panel_;
+      const bool in_place = blocks.count() == 1;
+      float* panel = in_place ? (float*)blocks.at[0] : panel_;
+      const int kind = in_place ? 0 : blocks.kind();
       const auto parts = strassen_parts(kResultSide, levels_, s, cell, parts_ * step, step);
       Ahead ahead = next_block(s, column, p0, depth, ceil_div(part_rows, tile_rows_));
       for (int64_t t = 0; t < part_rows; t += tile_rows_) {
         const int64_t height = least(tile_rows_, part_rows - t);
         // Products 3 to 6 of the last block bring the lines of four parts of the results.
         if (last && s >= 3 && s < 7) prefetch_results(s - 3, first, rows, t, height, column);
-        kTiles[height - 1][t ? 0 : blocks.count / 2](depth, data + t * depth, panel, blocks, parts,
-                                                     t * kWidth, &ahead);
+        kTiles[height - 1][t ? 0 : kind](depth, data + t * depth, panel, blocks, parts, t * kWidth,
+                                         &ahead);
       }
     }
     if (last) finish(first, rows, column, cell);

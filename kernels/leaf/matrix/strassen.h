@@ -15,12 +15,14 @@ MX_LEAF_BEGIN
 
 constexpr int kMostLevels = 2;
 
-// Parts of a matrix that is divided into classes of rows and of columns, with signs.
+// Parts of a matrix that is divided into classes of rows and of columns: those that are added, then
+// those that are subtracted, which are none or half of them.
 template <class F>
 struct Signed {
-  int count;
+  int plus, minus;
   F* at[1 << kMostLevels];
-  float signs[1 << kMostLevels];
+  int count() const { return plus + minus; }
+  int kind() const { return 2 * plus + minus; }  // tells all combinations apart
 };
 
 // The three matrices of a product, and the signs of their halves (1, 1), (1, 2), (2, 1), (2, 2) in
@@ -55,17 +57,20 @@ constexpr int strassen_products(int levels) { return levels == 1 ? 7 : 49; }
 template <class F>
 Signed<F> strassen_parts(Side side, int levels, int product, F* base, int64_t row_step,
                          int64_t col_step) {
-  Signed<F> sum = {1, {base}, {1}};
+  Signed<F> sum = {1, 0, {base}};
   for (int level = 0; level < levels; ++level) {
     const signed char* signs = kSigns[side][level + 1 < levels ? product / 7 : product % 7];
     const int finer = levels - 1 - level;  // a half of this level has as many levels below it
     Signed<F> halves = {};
-    for (int i = 0; i < sum.count; ++i) {
-      for (int half = 0; half < 4; ++half) {
-        if (!signs[half]) continue;
-        halves.at[halves.count] =
-            sum.at[i] + (half / 2 * row_step + half % 2 * col_step) * (1 << finer);
-        halves.signs[halves.count++] = sum.signs[i] * signs[half];
+    for (int sign = 1; sign >= -1; sign -= 2) {
+      int& count = sign > 0 ? halves.plus : halves.minus;
+      for (int i = 0; i < sum.count(); ++i) {
+        for (int half = 0; half < 4; ++half) {
+          if (signs[half] != (i < sum.plus ? sign : -sign)) continue;
+          halves.at[halves.count()] =
+              sum.at[i] + (half / 2 * row_step + half % 2 * col_step) * (1 << finer);
+          ++count;
+        }
       }
     }
     sum = halves;
@@ -73,31 +78,36 @@ Signed<F> strassen_parts(Side side, int levels, int product, F* base, int64_t ro
   return sum;
 }
 
+// The sum of vectors of each part, from `offset` on. Additions leave the units that multiply free.
+template <int plus, int minus, class F>
+inline MX_ALWAYS Vec<float> signed_sum(F* const* parts, int64_t offset) {
+  Vec<float> sum = load(parts[0] + offset);
+#pragma GCC unroll 4
+  for (int i = 1; i < plus; ++i) sum += load(parts[i] + offset);
+#pragma GCC unroll 2
+  for (int i = plus; i < plus + minus; ++i) sum -= load(parts[i] + offset);
+  return sum;
+}
+
 // to = the signed sum of arrays of n elements; up to a vector is written past its end, and read
 // past theirs.
-template <int count>
+template <int plus, int minus>
 void add_signed(float* to, int64_t n, const Signed<float>& parts) {
-  constexpr int L = kLanes<float>;
-  const float* source[count];
-  Vec<float> sign[count];
-#pragma GCC unroll 4
-  for (int i = 0; i < count; ++i)
-    source[i] = parts.at[i], sign[i] = splat<Vec<float>>(parts.signs[i]);
-  for (int64_t j = 0; j < n; j += L) {
-    Vec<float> sum = sign[0] * load(source[0] + j);
-#pragma GCC unroll 4
-    for (int i = 1; i < count; ++i) sum = fma(sign[i], load(source[i] + j), sum);
-    store(to + j, sum);
-  }
+  for (int64_t j = 0; j < n; j += kLanes<float>)
+    store(to + j, signed_sum<plus, minus>(parts.at, j));
 }
 inline void add_signed(float* to, int64_t n, const Signed<float>& parts) {
-  switch (parts.count) {
-    case 1:
-      return add_signed<1>(to, n, parts);
+  switch (parts.kind()) {
     case 2:
-      return add_signed<2>(to, n, parts);
+      return add_signed<1, 0>(to, n, parts);
+    case 3:
+      return add_signed<1, 1>(to, n, parts);
+    case 4:
+      return add_signed<2, 0>(to, n, parts);
+    case 6:
+      return add_signed<2, 2>(to, n, parts);
     default:
-      return add_signed<4>(to, n, parts);
+      return add_signed<4, 0>(to, n, parts);
   }
 }
 
