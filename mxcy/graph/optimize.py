@@ -15,11 +15,13 @@ from mxcy.graph.passes import (
     layers,
     layout,
     mirror,
+    norm_sums,
     pixels,
     portions,
     products,
     recurrent,
     same_types,
+    shifts,
     simplify,
     training_layout,
     widen,
@@ -47,12 +49,14 @@ BACKEND = (
 TRAINING = (
     dce.run,
     simplify.run,
+    shifts.run,
     same_types.run,
     fold.run,
     widen.run,
     cse.run,
     mirror.run,
     training_layout.run,
+    norm_sums.run,
 )
 #: final passes on all graphs
 LAST = (fuse.run,)

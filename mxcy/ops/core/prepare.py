@@ -22,7 +22,7 @@ __all__ = ["Call", "prepare", "prepare_eager"]
 _MOST_BYTES = 1 << 46  # or elements per array: beyond a process's address space
 _MOST_WORK = 1 << 62
 _NOTHING = Native("nothing", mixed=True)
-_TRACED = 8  # maximum number of inputs and outputs in traces; some operators have hundreds
+_TRACED = 12  # maximum number of inputs and outputs in traces; some operators have hundreds
 
 
 class Call:

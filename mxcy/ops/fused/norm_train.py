@@ -1,6 +1,7 @@
 """Batch normalisation of blocked arrays by batch statistics, for training plans.
 
-It corresponds to BatchNorm and `_batch_norm_relu` and their gradients on plain arrays.
+It corresponds to BatchNorm and `_batch_norm_relu` and their gradients on plain arrays, and to relu
+of the sum of a BatchNorm and another array, as at the end of residual blocks.
 """
 
 from types import SimpleNamespace
@@ -15,12 +16,13 @@ from mxcy.ops.norm.batch import infer_vectors
 __all__ = []
 
 _ACTS = ("none", "relu", "relu6")
+_NAMES = ("eps", "momentum", "fix_gamma")
+_SUM_INPUTS = ("grad", "data", "gamma", "mean", "inverse", "moving_mean", "moving_var", "output")
 
 
 def _plain_attrs(a):
     """Return the attributes of the operators on plain arrays."""
-    names = ("eps", "momentum", "fix_gamma")
-    own = {name: getattr(a, name) for name in names}
+    own = {name: getattr(a, name) for name in _NAMES}
     return SimpleNamespace(**own, act=a.act, axis=1, train=True, use_global_stats=False)
 
 
@@ -37,6 +39,12 @@ def _kernel(ending, data):
     def name(a, ins, outs):
         act = "" if a.act == "none" else f"_{a.act}"
         return f"blocked_batch_norm{act}{ending}"
+
+    return _native(name, data, (0,))
+
+
+def _native(name, data, overwritten):
+    """Return a native kernel whose first output may overwrite some inputs."""
 
     def params(a, ins, outs):
         batch, blocks, *spatial, block = ins[data].shape
@@ -56,7 +64,7 @@ def _kernel(ending, data):
         params=params,
         asks=True,
         mixed=True,
-        inplace=lambda a, ins, outs: (0,),
+        inplace=lambda a, ins, outs: [i for i in overwritten if i < len(ins)],
     )
 
 
@@ -174,3 +182,113 @@ class _BlockedBatchNormGrad:
         parts = grad_op.ref(_plain_attrs(a), xp, plain(xp, grad), plain(xp, data), *vectors)
         by_data, *others = parts
         return blocked(xp, by_data, data.shape[-1]), *others
+
+
+# --- relu of a sum -------------------------------------------------------------------------------
+
+
+def _sum_attributes():
+    for fix_gamma in (False, True):
+        yield {"eps": 1e-3, "momentum": 0.9, "fix_gamma": fix_gamma}
+
+
+def _unclipped(a):
+    """Return the attributes of BatchNorm and its gradient on plain arrays."""
+    return _plain_attrs(SimpleNamespace(**{name: getattr(a, name) for name in _NAMES}, act="none"))
+
+
+@op(
+    "_blocked_norm_sum",
+    inputs="data gamma beta moving_mean moving_var other",
+    outputs="output mean inverse",
+    visible=1,
+    mutates=("gamma", "moving_mean", "moving_var"),
+    repeatable=True,
+)
+class _BlockedNormSum:
+    """relu of the sum of a BatchNorm by batch statistics and another array, in blocks."""
+
+    eps: Double
+    momentum: Float
+    fix_gamma: Bool
+
+    grad = no_rule
+    dtypes = ("float32",)
+    kernels = (_native("blocked_norm_sum", 0, (0, 5)),)
+
+    def samples():
+        for attrs in _sum_attributes():
+            for shape in _SHAPES:
+                n = (shape[1] * shape[-1],)
+                vectors = (values(2, 5, n), *[values(-1, 1, n)] * 2, values(0.5, 2, n))
+                yield sample(shape, *vectors, shape, **attrs, **_SHARED)
+
+    def infer(a, data, gamma, beta, moving_mean, moving_var, other):
+        vectors = {"gamma": gamma, "beta": beta}
+        vectors |= {"moving_mean": moving_mean, "moving_var": moving_var}
+        vector = _infer(a, data, vectors)
+        other.fill("other", data.shape, data.dtype)
+        return Spec(data.shape, data.dtype), vector, Spec(vector.shape, vector.dtype)
+
+    def ref(a, xp, data, gamma, beta, moving_mean, moving_var, other):
+        vectors = gamma, beta, moving_mean, moving_var
+        out, *others = find("BatchNorm").ref(_unclipped(a), xp, plain(xp, data), *vectors)
+        return xp.maximum(blocked(xp, out, data.shape[-1]) + other, 0), *others
+
+
+@op(
+    "_blocked_norm_sum_grad",
+    arguments=lambda a: (*_SUM_INPUTS, "other_grad") if a.joined else _SUM_INPUTS,
+    inputs=" ".join((*_SUM_INPUTS, "other_grad?")),
+    outputs="data_grad gamma_grad beta_grad sum_grad",
+    mutates=("moving_mean", "moving_var"),
+)
+class _BlockedNormSumGrad:
+    """Gradients of _blocked_norm_sum, given its output and the output's gradient.
+
+    `sum_grad` is that of the other array. If `joined`, the output's gradient is the sum of two.
+    """
+
+    eps: Double
+    momentum: Float
+    fix_gamma: Bool
+    joined: Bool
+
+    grad = no_rule
+    dtypes = ("float32",)
+    kernels = (_native("blocked_norm_sum_grad", 1, (0, 8)),)
+
+    def samples():
+        for attrs in _sum_attributes():
+            for shape in _SHAPES:
+                n = (shape[1] * shape[-1],)
+                gamma = values(1, 1, n) if attrs["fix_gamma"] else values(2, 5, n)
+                vectors = (gamma, values(-1, 1, n), *[values(0.5, 2, n)] * 3)
+                yield sample(shape, shape, *vectors, shape, joined=False, **attrs, **_SHARED)
+                arrays = (*vectors, shape, shape)
+                yield sample(shape, shape, *arrays, joined=True, **attrs, **_SHARED)
+
+    def infer(
+        a, grad, data, gamma, mean, inverse, moving_mean, moving_var, output, other_grad=None
+    ):
+        vectors = {"gamma": gamma, "mean": mean, "inverse": inverse}
+        vectors |= {"moving_mean": moving_mean, "moving_var": moving_var}
+        vector = _infer(a, data, vectors)
+        others = {"grad": grad, "output": output}
+        if other_grad is not None:
+            others["other_grad"] = other_grad
+        for name, spec in others.items():
+            spec.fill(name, data.shape, data.dtype)
+        own = [Spec(vector.shape, vector.dtype) for _ in range(2)]
+        return Spec(data.shape, data.dtype), *own, Spec(data.shape, data.dtype)
+
+    def ref(
+        a, xp, grad, data, gamma, mean, inverse, moving_mean, moving_var, output, other_grad=None
+    ):
+        total = (grad if other_grad is None else grad + other_grad) * (output > 0)
+        states = gamma, mean, inverse, moving_mean, moving_var
+        arrays = plain(xp, total), plain(xp, data), *states
+        by_data, by_gamma, by_beta, *moved = find("_batch_norm_grad").ref(
+            _unclipped(a), xp, *arrays
+        )
+        return blocked(xp, by_data, data.shape[-1]), by_gamma, by_beta, total, *moved
