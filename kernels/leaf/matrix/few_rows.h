@@ -2,7 +2,7 @@
 // layers of small batches: one pass over the matrix, in the order of memory, without packing it.
 //
 // A register holds the partial sums of one element of C, so those of a vector's width of rows of B
-// are transposed and added up at the end.
+// are added up at the end.
 #pragma once
 #include "leaf/matrix/gemm.h"
 
@@ -91,12 +91,8 @@ void few_rows(int64_t begin, int64_t end, int64_t k, T alpha, const T* a, int64_
       }
     }
     for (int m = 0; m < M; ++m) {
-      transpose_registers<T>(sums[m]);
-      for (int half = L / 2; half; half /= 2) {
-        for (int e = 0; e < half; ++e) sums[m][e] += sums[m][e + half];
-      }
       T* to = c + m * ldc + j;
-      Vec<T> total = splat<Vec<T>>(alpha) * sums[m][0];
+      Vec<T> total = splat<Vec<T>>(alpha) * add_lanes<T>(sums[m]);
       if (beta != 0) total += splat<Vec<T>>(beta) * load_first(to, rows);
       store_first(to, total, rows);
     }

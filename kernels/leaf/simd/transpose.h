@@ -47,6 +47,22 @@ inline void transpose_registers(Vec<T> (&rows)[L]) {
   }
 }
 
+// The sum of each vector's lanes, in the lane of its number; the vectors are overwritten.
+template <class T, int s = kLanes<T> / 2, int L = kLanes<T>>
+inline Vec<T> add_lanes(Vec<T> (&rows)[L]) {
+  if constexpr (s == 0) {
+    return rows[0];
+  } else {
+    const auto low = swap_index<T, s, false>.index(), high = swap_index<T, s, true>.index();
+#pragma GCC unroll 8
+    for (int i = 0; i < s; ++i) {
+      const Vec<T> a = rows[i], b = rows[i + s];
+      rows[i] = __builtin_shuffle(a, b, low) + __builtin_shuffle(a, b, high);
+    }
+    return add_lanes<T, s / 2>(rows);
+  }
+}
+
 // Four elements each of every fourth row, side by side, in a register VQ; and shuffles within
 // quads. (Masked where the plain intrinsic makes GCC 12 warn about its own undefined operand.)
 #if MX_ISA_LEVEL == 4
