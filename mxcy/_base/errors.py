@@ -157,13 +157,19 @@ def is_ours(file: str) -> bool:
     return file.startswith(_OURS) and not file.startswith(_EXAMPLES)
 
 
-def caller() -> str:
-    """The place where the program called mxcy, such as ``"train.py:12"``."""
-    frame: FrameType | None = sys._getframe(1)
+def caller(depth: int = 0) -> str:
+    """The place where the program called mxcy, such as ``"train.py:12"``.
+
+    Parameters
+    ----------
+    depth : int
+        Callers of the calling function that are known to belong to mxcy.
+    """
+    frame: FrameType | None = sys._getframe(1 + depth)
     while frame is not None:
         file = frame.f_code.co_filename
-        if not is_ours(file):
-            return f"{os.path.basename(file)}:{frame.f_lineno}"
+        if not file.startswith(_OURS) or file.startswith(_EXAMPLES):
+            return f"{file.rpartition(os.sep)[2]}:{frame.f_lineno}"
         frame = frame.f_back
     return "mxcy"
 

@@ -1,6 +1,5 @@
 """Functions that other threads submit to the progress thread."""
 
-import threading
 from collections import deque
 
 from mxcy.dist.auto_reset_event import AutoResetEvent
@@ -15,12 +14,15 @@ class Inbox:
     ----------
     wake : AutoResetEvent
         Set when there are some.
+    add : callable
+        Has a function called after the next wake. Where several are added before that, or the
+        thread that adds them shares a core with the other one, that is faster than `submit`.
     """
 
     def __init__(self):
         self.wake = AutoResetEvent()
         self._functions = deque()
-        self._gatherer = None  # the thread in the context
+        self.add = self._functions.append
 
     def __bool__(self):
         return bool(self._functions)
@@ -28,20 +30,7 @@ class Inbox:
     def submit(self, function):
         """Have a function called."""
         self._functions.append(function)
-        if threading.get_ident() != self._gatherer:
-            self.wake.set()
-
-    def __enter__(self):
-        """Have the other thread wake at the end of the context for all that this one submits in it.
-
-        Where the two share a core, it would otherwise delay what is submitted later.
-        """
-        self._gatherer = threading.get_ident()
-
-    def __exit__(self, *failure):
-        self._gatherer = None
-        if self._functions:
-            self.wake.set()
+        self.wake.set()
 
     def read(self):
         """Call all functions; return whether there were any."""

@@ -64,6 +64,8 @@ class ProgressThread:
         Number of agreements so far.
     inbox : Inbox
         Of functions to call on the progress thread.
+    submit : callable
+        Has a function called there, in order of submission.
 
     Raises
     ------
@@ -90,6 +92,7 @@ class ProgressThread:
         self._looked = time.monotonic()
         self.closing = self.failed = None
         self.inbox, self._agreements = Inbox(), deque()
+        self.submit = self.inbox.submit
         self._current = None
         self.started = 0
         self._exchange_numbers = itertools.count()
@@ -128,10 +131,6 @@ class ProgressThread:
         return self.unclaimed.popleft() if self.unclaimed else Exchange(self, bound, reduction)
 
     # -- called by other threads -------------------------------------------------------------------
-
-    def submit(self, function):
-        """Call a function on the progress thread, in order of submission."""
-        self.inbox.submit(function)
 
     def run_here(self, function):
         """Call a function on this thread as if on the progress thread, if that one is at rest.

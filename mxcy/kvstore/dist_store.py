@@ -17,7 +17,7 @@ from mxcy.dist.keys.reductions import CompressedAllReduce
 from mxcy.dist.worlds import collectives
 from mxcy.kvstore.compression import PackedCompression
 from mxcy.kvstore.engine_calls import SUM_DTYPES
-from mxcy.kvstore.group_call import GroupCall
+from mxcy.kvstore.group_call import GroupCalls
 from mxcy.kvstore.grouped import groups_of
 from mxcy.kvstore.job_store import JobStore
 from mxcy.kvstore.joining import StateSource, restore_keys, restore_optimizer, restore_values
@@ -50,6 +50,7 @@ class DistStore(JobStore):
     """
 
     exchange = updates = None
+    sums = True  # whether pushes are only summed: there is no updater
 
     def __init__(self, kind):
         super().__init__(kind)
@@ -57,6 +58,7 @@ class DistStore(JobStore):
         self._packings = {}  # exchange -> PackedCompression
         self._rows = None  # SharedRows, for row_sparse keys
         self._lanes = Lanes()
+        self._membership, self._admission = self._progress.membership, self._progress.admission
         self.shared = {}
         self.exchange = self._observed(job.new_exchange())
         inherited = self.exchange.inherited or {}
@@ -66,17 +68,19 @@ class DistStore(JobStore):
         self._first_step = self._progress.admission.steps.get(self.exchange.number, 0)
         self._bucket_vars = {}  # bucket -> engine variable that orders its grouped calls
         self._overlaps = env.get("MXCY_DIST_OVERLAP")
-        self._calls = LRUCache(8)  # keys of a call -> its Groups
+        self._calls = LRUCache(8)  # keys of a call -> its GroupCalls
         self._progress.submit(_hurry)
         shutdown.before_close(front.wait_all)
 
     def submit(self, slot, counter):
         """Count a push of a key, or of all keys of a bucket."""
-        membership = self._progress.membership
+        membership = self._membership
         with membership.lock:
-            membership.begin(slot.submitted + (slot.bucket.rounds.submitted if slot.bucket else 0))
+            if membership.last is not None:
+                alone, bucket = slot.submitted, slot.bucket
+                membership.begin(alone + (bucket.rounds.submitted if bucket else 0))
             counter.submitted += 1
-        self._progress.admission.arriving = False
+        self._admission.arriving = False
 
     # -- compression ------------------------------------------------------------------------------
 
@@ -267,46 +271,41 @@ class DistStore(JobStore):
         """
         if len(keys) > 1 and not self._overlaps:
             _await_all(values)
-        groups, left = self._groups(keys)
-        if groups is None or not len(keys) == len(values) == len(outs):
+        calls, left = self._calls_of(keys)
+        if calls is None or not len(keys) == len(values) == len(outs):
             return None
-        if len(groups) == 1 and not groups[0].large:
-            return left + self._push_groups(groups, values, outs, priority)
-        with self._progress.inbox:
-            return left + self._push_groups(groups, values, outs, priority)
-
-    def _push_groups(self, groups, values, outs, priority):
-        """Push calls of buckets; return the positions of keys whose arrays do not fit."""
-        left, same = [], outs is values or (len(outs) == 1 and outs[0] is values[0])
-        for group in groups:
-            sources = group.parts(values)
-            targets = sources if same else group.parts(outs)
-            if sources is None or targets is None:
-                left += group.positions
-            else:
-                GroupCall(self, group, sources, targets).push(priority)
+        for call in calls:
+            if not call.push(values, outs, priority, wakes=False):
+                left = left + call.group.positions
+        self._progress.inbox.wake.set()
         return left
 
-    def _groups(self, keys):
-        if len(keys) == 1:
-            known = self.shared.get(keys[0]) if isinstance(keys[0], int | str) else None
-            if known is None or known.slot is None or known.slot.bucket is None:
-                return None, []
-            if len(known.slot.bucket.slots) > 1:
-                return None, []
-            if known.groups is None:
-                known.groups = groups_of(keys, self.shared, lambda name: CODES[name])
-            return known.groups
+    def new_single_call(self, key):
+        """Prepare calls of a key with a bucket of its own; None for others."""
+        known = self.shared.get(key)
+        if known is None or known.slot is None or known.slot.bucket is None:
+            return None
+        calls = self._new_calls([key])[0] if len(known.slot.bucket.slots) == 1 else None
+        if calls:
+            self.single_calls[key] = calls[0]
+        return self.single_calls.get(key)
+
+    def _calls_of(self, keys):
+        """The `GroupCalls` of a call with these keys, if they have buckets, and the other keys."""
         try:
             called = tuple(keys)
-            groups = self._calls.get(called)
+            calls = self._calls.get(called)
         except TypeError:
             return None, []
-        if groups is None:
-            groups = groups_of(called, self.shared, lambda name: CODES[name])
-            if groups[0] is not None:
-                self._calls.put(called, groups)
-        return groups
+        if calls is None:
+            calls = self._new_calls(called)
+            if calls[0] is not None:
+                self._calls.put(called, calls)
+        return calls
+
+    def _new_calls(self, keys):
+        groups, left = groups_of(keys, self.shared, lambda name: CODES[name])
+        return groups and [GroupCalls(self, group) for group in groups], left
 
     def check_states(self):
         if self._rows is not None:
@@ -343,6 +342,7 @@ class DistStore(JobStore):
     def updater(self, updater):
         self._updater = updater
         if self.exchange is not None:
+            self.sums = updater is None
             self.updates = SharedUpdates.of(self, updater, self.updates)
             self.exchange.share_updates(self.updates)
 

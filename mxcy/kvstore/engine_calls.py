@@ -6,13 +6,14 @@ from mxcy._base.errors import caller
 from mxcy._library import front
 from mxcy.context import cpu
 
-__all__ = ["SUM_DTYPES", "Once", "complete", "operation", "window"]
+__all__ = ["DEVICE", "SUM_DTYPES", "Once", "complete", "operation", "window"]
 
 #: dtypes that are summed in another dtype
 SUM_DTYPES = {"float16": "float32", "bfloat16": "float32", "bool": "uint8"}
 
 
-_CPU = cpu()
+#: type and number of the device of operations
+DEVICE = cpu().device_typeid, cpu().device_id
 
 
 class Once:
@@ -41,9 +42,7 @@ def window(array):
 
 def operation(function, reads, writes, name, kind, priority=0):
     """Push a function to the engine; see `mx.engine.push`."""
-    front.push(
-        function, reads, writes, name, caller(), priority, kind, _CPU.device_typeid, _CPU.device_id
-    )
+    front.push(function, reads, writes, name, caller(1), priority, kind, *DEVICE)
 
 
 def complete(completion, targets):

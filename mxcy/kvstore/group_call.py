@@ -1,70 +1,132 @@
-"""Push and pull of all keys of a bucket as one operation of the engine."""
+"""Push and pull of all keys of a bucket as one operation of the engine.
+
+`GroupCalls` runs few lines on the program's thread: after idle time the cores run cold, and each
+line takes about a microsecond.
+"""
 
 import threading
 import time
 
+from mxcy._base.errors import caller as caller_of
 from mxcy._library import front
 from mxcy.context import cpu
 from mxcy.dist.keys.pushes import BucketPush, failure_text
-from mxcy.kvstore.engine_calls import complete, operation, window
+from mxcy.kvstore.engine_calls import DEVICE, complete, operation, window
 
-__all__ = ["GroupCall"]
+__all__ = ["GroupCalls"]
+
+_DEPTH = 1  # callers of `GroupCalls.push` that are known
 
 
-class GroupCall:
-    """Sums the arrays of all keys of a bucket and copies the store's new values to others.
+class GroupCalls:
+    """Calls that sum the arrays of all keys of a bucket and copy the store's new values to others.
 
     Parameters
     ----------
     store : DistStore
     group : mxcy.kvstore.grouped.Group
-    sources, targets : tuple
-        See `Group.parts`; identical ones are summed in place.
     """
 
-    def __init__(self, store, group, sources, targets):
-        self._store, self._group = store, group
-        here = targets is sources
-        self._from, self._to = sources, targets
-        self._sources, self._targets = sources[0], targets[0]
-        self._in_place = here and group.large and store.updater is None and not store.elastic
+    def __init__(self, store, group):
+        self._store, self.group, self._bucket = store, group, group.bucket
+        self._var, self._inbox = store.bucket_var(group.bucket), store.progress.inbox
+        self._first = group.positions[0]
+        self._may_replace = group.large and not store.elastic
+        self._counts = store.elastic or store.arriving  # see `DistStore.submit`
 
-    def push(self, priority):
-        """Push the call to the engine."""
-        store, group, bucket = self._store, self._group, self._group.bucket
-        writes = [*self._targets, store.bucket_var(bucket), *group.used_alone()]
-        reads = []
-        if self._sources is not self._targets:
-            written = {array.var for array in self._targets}
-            reads = [array for array in self._sources if array.var not in written]
-        copies = self._in_place and not bucket.fits_shared
-        kept = group.shared[0].memory(self._targets[0]) if copies else None
-        store.submit(bucket.slots[0], bucket.rounds)
+    def push(self, values, outs, priority, wakes=True):
+        """Push a call to the engine, if its arrays fit.
+
+        Parameters
+        ----------
+        values, outs : list
+            Arrays of all keys in the call of the store.
+        priority : int
+        wakes : bool
+            Whether to wake the progress thread, which the caller does otherwise.
+
+        Returns
+        -------
+        bool
+            Whether they do.
+        """
+        store, group, bucket = self._store, self.group, self._bucket
+        sources = targets = group.parts(values)
+        same = outs is values or (group.alone and outs[self._first] is values[self._first])
+        if not same:
+            targets = group.parts(outs)
+        if sources is None or targets is None:
+            return False
+        arrays = targets[0]
+        reads = [] if same else _others(sources[0], arrays)
+        writes = [*arrays, self._var]
+        if not group.begun:
+            writes += group.used_alone()
+        sums = store.sums
+        in_place = same and sums and self._may_replace
+        kept = group.shared[0].memory(arrays[0]) if in_place and not bucket.fits_shared else None
+        if self._counts:
+            store.submit(bucket.slots[0], bucket.rounds)
+        else:
+            bucket.rounds.submitted += 1
         priority += group.priority
         # callbacks call operators only for updates and while autograd records
-        plain = store.updater is None and not front.is_recording()
+        plain = sums and not group.large and not front.is_recording()
         caller = threading.get_ident() if plain else None
-        operation(
-            lambda done: self._start(done, priority, caller),
-            reads,
-            writes,
-            group.name,
-            "async",
-            priority,
-        )
-        for array in self._targets:
+        exchange, inbox = store.exchange, self._inbox
+        late = wakes and not group.large  # whether the progress thread does not wake below
+
+        def start(completion):
+            def new_push():
+                return GroupCall(store, group, sources, targets, in_place, completion).bucket_push()
+
+            if plain and threading.get_ident() == caller:
+                exchange.push_bucket(bucket, new_push, priority, True)
+                return
+            inbox.add(lambda: exchange.take_bucket(bucket, new_push(), priority))
+            if late:
+                inbox.wake.set()
+
+        front.push(start, reads, writes, group.name, caller_of(_DEPTH), priority, "async", *DEVICE)
+        late = True
+        if wakes and group.large:  # earlier, it would compete with this thread
+            inbox.wake.set()
+        for array in arrays:
             array.touch()
         if kept is not None:  # copy now: the program may modify the array next
-            self._targets[0].copyto(kept)
+            arrays[0].copyto(kept)
+        return True
 
-    # -- once the arrays are ready ----------------------------------------------------------------
 
-    def _start(self, completion, priority, caller):
-        self._completion = completion
-        here = threading.get_ident() == caller
-        self._store.exchange.push_bucket(self._group.bucket, self._bucket_push, priority, here)
+def _others(arrays, written):
+    """The arrays that are not written."""
+    written = {array.var for array in written}
+    return [array for array in arrays if array.var not in written]
 
-    def _bucket_push(self):
+
+class GroupCall:
+    """A call whose arrays are ready.
+
+    Parameters
+    ----------
+    store, group
+        See `GroupCalls`.
+    sources, targets : tuple
+        See `Group.parts`.
+    in_place : bool
+        Whether the targets are the sources, and sums may replace what is in them at once.
+    completion : callable
+        Completes the operation.
+    """
+
+    def __init__(self, store, group, sources, targets, in_place, completion):
+        self._store, self._group = store, group
+        self._from, self._to = sources, targets
+        self._sources, self._targets = sources[0], targets[0]
+        self._in_place, self._completion = in_place, completion
+
+    def bucket_push(self):
+        """The push of all keys, see `BucketPush`."""
         source = None
         updated = self._group.bucket.updating is not None
         if len(self._sources) == 1 and (updated or self._sources is self._targets):

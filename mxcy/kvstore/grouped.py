@@ -33,10 +33,11 @@ class Group:
         self.priority = -min(slot.number for slot in bucket.slots)
         self._shapes = [slot.shape for slot in bucket.slots]
         self.shared, self._codes = shared, codes
-        self._begun = False
+        self.begun = False  # whether `used_alone` has been called
         self.name = f"KVStore.pushpull({self.keys[0]!r} and {len(self.keys) - 1} others)"
+        self.alone = len(self.keys) == 1
         #: whether it is worthwhile to sum in place in the pushed array
-        self.large = len(self.keys) == 1 and bucket.slots[0].bytes >= _LARGE
+        self.large = self.alone and bucket.slots[0].bytes >= _LARGE
         itemsize = bucket.dtype.itemsize
         self.offsets = [slot.span.start * itemsize for slot in bucket.slots]
         self._offsets = np.array(self.offsets, np.int64)
@@ -58,10 +59,8 @@ class Group:
         return views and (views, addresses)
 
     def used_alone(self):
-        """Engine variables of single-key calls made before the bucket existed; only once."""
-        if self._begun:
-            return []
-        self._begun = True
+        """Engine variables of single-key calls made before the bucket existed."""
+        self.begun = True
         ungrouped = [shared_key for shared_key in self.shared if shared_key.used_ungrouped]
         for shared_key in ungrouped:
             shared_key.used_ungrouped = False

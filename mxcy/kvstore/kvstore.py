@@ -12,6 +12,7 @@ from mxcy.optimizer import Optimizer, state_files
 
 __all__ = ["KVStore"]
 
+_KEYS = int, str
 _WORKERS = 4  # MXNet's bit for the group of workers
 
 
@@ -139,13 +140,16 @@ class KVStore(KVStoreBase):
         """`push`, then `pull` into `out`, by default into the arrays that were pushed."""
         out = value if out is None else out
         if self._compression is None:
-            several = isinstance(key, list | tuple)
-            all_of_it = (key, value, out) if several else ([key], [value], [out])
-            left = self.handle.push_and_pull(*all_of_it, priority)
-            if left == []:
-                return
-            if left is not None:
-                key, value, out = ([of[i] for i in left] for of in all_of_it)
+            if isinstance(key, _KEYS):
+                calls = self.handle.single_calls.get(key) or self.handle.new_single_call(key)
+                if calls is not None and calls.push([value], [out], priority):
+                    return
+            elif isinstance(key, list | tuple):
+                left = self.handle.push_and_pull(key, value, out, priority)
+                if left == []:
+                    return
+                if left is not None:
+                    key, value, out = ([of[i] for i in left] for of in (key, value, out))
         self.push(key, value, priority)
         self.pull(key, out, priority, ignore_sparse=False)
 

@@ -39,6 +39,11 @@ class LocalStore:
         One of `kinds`, or a type of a subclass. They differ in where sums are computed, which is
         irrelevant on CPUs; "nccl" holds values on GPUs only.
 
+    Attributes
+    ----------
+    single_calls : dict
+        See `new_single_call`.
+
     Raises
     ------
     MXNetError
@@ -55,7 +60,7 @@ class LocalStore:
                 f"there is no key-value store {kind!r}{why_not(kind)}; choose one of {known}"
                 f"{did_you_mean(kind, known)}"
             )
-        self.type = kind
+        self.type, self.single_calls = kind, {}
         self.updater = None
         self._values = {}
         self._numbers = {}  # key -> index, in order of initialization
@@ -178,6 +183,10 @@ class LocalStore:
 
     def push_and_pull(self, keys, values, outs, priority=0):
         """Push and pull grouped keys; return the positions of the others, or None for all."""
+        return None
+
+    def new_single_call(self, key):
+        """Prepare calls that push and pull a key in one operation, in `single_calls`, if any."""
         return None
 
     def is_sparse(self, key):

@@ -19,7 +19,6 @@ class SharedKey:
         self.slot = None
         self.by_rows = False  # whether gradients, and hence sums for the updater, are row_sparse
         self.used_ungrouped = False  # whether it was used by itself before it had a bucket
-        self.groups = None  # groups of a single-key call, if the bucket has no other keys
         self.buffer = None  # copy of sums computed in place in the program's arrays
         self.latest = None  # sum that is not stored yet
 

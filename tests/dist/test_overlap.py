@@ -54,13 +54,13 @@ def test_the_last_layers_are_sent_before_the_first_ones_are_computed(monkeypatch
 
     def watch(net, trainer, data):
         exchange = trainer._kvstore.handle.exchange
-        going, push = threading.Event(), exchange.push_bucket
+        going, take = threading.Event(), exchange.take_bucket
         went = []
 
         def noting(bucket, *arguments):
             sent.append([slot.key for slot in bucket.slots])
             going.set()
-            push(bucket, *arguments)
+            take(bucket, *arguments)
 
         def hold(done):
             def later():
@@ -69,7 +69,7 @@ def test_the_last_layers_are_sent_before_the_first_ones_are_computed(monkeypatch
 
             threading.Thread(target=later, daemon=True).start()
 
-        monkeypatch.setattr(exchange, "push_bucket", noting)
+        monkeypatch.setattr(exchange, "take_bucket", noting)
         with autograd.record():
             error = net(data).square().sum()
         error.wait_to_read()

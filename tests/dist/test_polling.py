@@ -131,17 +131,12 @@ def test_an_event_wakes_one_wait():
     assert event.wait(60)
 
 
-def test_gathered_functions_wake_the_thread_at_the_end():
+def test_added_functions_are_called_after_the_next_wake():
     inbox, called = Inbox(), []
-    with inbox:
-        inbox.submit(lambda: called.append(1))
-        inbox.submit(lambda: called.append(2))
-        assert inbox and not inbox.wake.is_set()
-        thread = threading.Thread(target=inbox.submit, args=[lambda: called.append(3)])
-        thread.start()
-        thread.join()
-        assert inbox.wake.is_set()  # only this thread's functions wait
-        inbox.wake.clear()
+    inbox.add(lambda: called.append(1))
+    inbox.add(lambda: called.append(2))
+    assert inbox and not inbox.wake.is_set()
+    inbox.submit(lambda: called.append(3))
     assert inbox.wake.is_set() and called == []
     assert inbox.read() and called == [1, 2, 3]
     assert not inbox.wake.is_set() and not inbox.read()

@@ -43,6 +43,8 @@ class Bucket:
         Elements and bytes of all keys.
     updating : object or None
         Performs sharded updates, if this bucket has them; see `Exchange.share_updates`.
+    fits_shared : bool
+        Whether sums of all keys fit into memory that all ranks share; see `look_at_memory`.
     values : ValuesInSharedMemory
         Sums, or weights after such updates, that are kept there.
     """
@@ -60,6 +62,7 @@ class Bucket:
         self._counted = len(slots) > 1 and counts
         large = self.nbytes >= _SHARED_BYTES
         self._suits_shared = large and reduction.exact and not self._counted
+        self.fits_shared = False
         self.updating = self.ownership = self.mirrors = None
         self.pending_update = None  # PendingUpdate or None: of a session in an elastic job
         self._send_buffer = self._shared = None
@@ -134,10 +137,9 @@ class Bucket:
             self._shared = SharedBuffers(self.channel, self.dtype, self.length)
         return self._shared
 
-    @property
-    def fits_shared(self):
-        """bool: whether sums of all keys fit into memory that all ranks share."""
-        return self._suits_shared and self.nbytes <= buffer_bytes(self.channel.area)
+    def look_at_memory(self):
+        """Find out whether sums of all keys fit into memory that all ranks share."""
+        self.fits_shared = self._suits_shared and self.nbytes <= buffer_bytes(self.channel.area)
 
     def push_bucket(self, push, now, priority=0):
         """Take a push to all keys; nothing else is pushed before its `on_done` is called.

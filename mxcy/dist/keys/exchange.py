@@ -151,6 +151,7 @@ class Exchange:
         """Apply the settings of the exchange to a bucket."""
         bucket.check = self._compare_values if self._every else None
         bucket.keeps, bucket.factor = self._progress.elastic, self.factor
+        bucket.look_at_memory()
         self._have_update(bucket)
 
     def check_values(self, every, digest):
@@ -239,17 +240,18 @@ class Exchange:
         if here and bucket.nbytes <= _SMALL_BYTES:
             if self._progress.run_here(lambda: self._push_here(bucket, new_push(), priority)):
                 return
-        self._progress.submit(lambda: self._push_bucket(bucket, new_push(), priority))
+        self._progress.submit(lambda: self.take_bucket(bucket, new_push(), priority))
 
     def _push_here(self, bucket, push, priority):
-        self._push_bucket(bucket, push, priority)
+        self.take_bucket(bucket, push, priority)
         now = self._progress.now()
         if bucket.ready(now):
             self._begin(bucket, now, _POLLS_HERE)
         if bucket in self._active:  # the progress thread continues
             self._progress.submit(lambda: self._progress.polling.expect(now, bucket.nbytes))
 
-    def _push_bucket(self, bucket, push, priority):
+    def take_bucket(self, bucket, push, priority):
+        """Contribute arrays to a bucket, on the progress thread; see `push_bucket`."""
         bucket.push_bucket(push, self._progress.now(), priority)
         self._active.add(bucket)
         if self._progress.control.left or self._reason:

@@ -29,6 +29,8 @@ class Membership:
         Factor applied to sums (MXCY_ELASTIC_SCALE).
     most : int
         Number of workers at the start.
+    last : int or None
+        The last round with the old numbers, while the program uses these.
     """
 
     def __init__(self, progress):
@@ -38,7 +40,7 @@ class Membership:
         self.lock = threading.RLock()
         self.factor = 1.0
         self.shrunk = False
-        self._last = None  # the last round with the old numbers
+        self.last = None
         self._listeners = []
 
     def on_change(self, function):
@@ -49,7 +51,7 @@ class Membership:
         """Agree on the last round with the old numbers; on the progress thread, with the lock."""
         world, self.shrunk = self._progress.world, True
         rounds = max((exchange.submitted() for exchange in self._progress.exchanges), default=0)
-        self._last = max(world.allgather(rounds))
+        self.last = max(world.allgather(rounds))
         self._scale()
 
     def _scale(self):
@@ -58,7 +60,7 @@ class Membership:
 
     def resize(self):
         """Adopt larger numbers between two rounds; on the progress thread, with the lock."""
-        self._last = None
+        self.last = None
         self.rank, self.size = self._progress.world.rank, self._progress.world.size
         self._scale()
 
@@ -70,10 +72,10 @@ class Membership:
 
     def begin(self, rounds):
         """Adopt new numbers when a key's push number `rounds` is due for them."""
-        if self._last is None or rounds < self._last:
+        if self.last is None or rounds < self.last:
             return
         with self.lock:
             world, before = self._progress.world, self.size
-            self._last = None
+            self.last = None
             self.rank, self.size = world.rank, world.size
         self.notify(before)
