@@ -133,7 +133,13 @@ class GroupCall:
             source = window(self._sources[0]).numpy_view().reshape(-1)
         on_parts = self._take_parts if updated or self._store.updater is None else None
         return BucketPush(
-            self._fill, source, self._on_done, time.monotonic(), self._in_place, on_parts
+            self._fill,
+            source,
+            self._on_done,
+            time.monotonic(),
+            self._in_place,
+            on_parts,
+            lambda: self._group.places(self._to),
         )
 
     def _fill(self, buffer):
@@ -146,7 +152,8 @@ class GroupCall:
             return  # updates are no longer sharded: these are sums
         if any(slot.failed for slot in bucket.slots):
             return
-        self._group.spread_parts(starts, parts, self._to)
+        if starts:
+            self._group.spread_parts(starts, parts, self._to)
         if last:
             completion, self._completion = self._completion, None
             completion()

@@ -41,6 +41,7 @@ class Group:
         itemsize = bucket.dtype.itemsize
         self.offsets = [slot.span.start * itemsize for slot in bucket.slots]
         self._offsets = np.array(self.offsets, np.int64)
+        self._starts = np.array([*(s.span.start for s in bucket.slots), bucket.length], np.int64)
         self._sizes = np.array([slot.bytes for slot in bucket.slots], np.int64)
         self._pieces = {}  # of `spread_parts`, by the starts and sizes of the parts
 
@@ -83,6 +84,10 @@ class Group:
         keys, shifts, numbers, places, sizes = self._pieces[known]
         memory = np.array([part.ctypes.data for part in parts], np.int64)
         copy_parts(_addresses(targets)[keys] + shifts, memory[numbers] + places, sizes)
+
+    def places(self, targets):
+        """Addresses and first elements of arrays selected by `parts`; see `BucketPush`."""
+        return _addresses(targets), self._starts
 
     def _cut(self, begins, ends):
         """Pieces of keys within one part: key, byte offset, part, byte offset, length."""

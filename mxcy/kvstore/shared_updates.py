@@ -14,6 +14,7 @@ from mxcy._library import front
 from mxcy.base import MXNetError
 from mxcy.context import cpu
 from mxcy.dist.keys.pushes import failure_text
+from mxcy.kvstore.flat_updates import FlatUpdates
 from mxcy.ndarray import NDArray
 from mxcy.optimizer import Updater, get_updater
 
@@ -37,6 +38,7 @@ class SharedUpdates:
         self._store, self._updater = store, updater
         #: states of this worker's parts, and in elastic jobs of those of the worker it mirrors
         self._held = _Held(updater.optimizer), _Held(updater.optimizer)
+        self._flat = {}  # first share of this worker's part -> FlatUpdates
         messenger = store.progress.messenger
         self._kind = f"states {store.exchange.number}"
         store.progress.submit(lambda: messenger.handlers.update({self._kind: self._send_states}))
@@ -79,15 +81,23 @@ class SharedUpdates:
 
     def begin(self, shares, values, slots, current):
         """Prepare an update of this worker's part in pieces; see `Exchange.share_updates`."""
-        whole, held = self._count(slots), self._held[0]
+        whole, held, weights = self._count(slots), self._held[0], []
         for share, place in _places(shares):
-            weight = self._part(share, values[place])
+            weights.append(self._part(share, values[place]))
             try:
-                self._bring(held, share, weight, whole, current)
-                held.prepare(self._updater.optimizer, share, weight)
-                weight.wait_to_read()
+                self._bring(held, share, weights[-1], whole, current)
+                held.prepare(self._updater.optimizer, share, weights[-1])
+                weights[-1].wait_to_read()
             except Exception as error:
                 self._fail(share.slot, failure_text(error))
+        keys = [share.slot.key for share in shares]
+        if not shares or any(share.slot.failed for share in shares):
+            return None
+        if any(self._store.shared[key].by_rows for key in keys):
+            return None
+        updates = self._flat.get(shares[0]) or self._flat.setdefault(shares[0], FlatUpdates(keys))
+        with self._uncounted(keys):
+            return updates.next(self._updater.optimizer, weights, held.states_of(keys))
 
     def update(self, parts, slots, current):
         """Update parts of a bucket, or pieces of them; see `Exchange.share_updates`."""
@@ -125,14 +135,20 @@ class SharedUpdates:
             held.put(share, whole[share.slot.key])
 
     def _change(self, held, share, gradient, weight):
-        key, optimizer = share.slot.key, self._updater.optimizer
+        key = share.slot.key
         if self._store.shared[key].by_rows:
             gradient = gradient.tostype("row_sparse")
-        counts = optimizer._index_update_count
-        count = counts[key]
-        counts[key] = count - 1  # the updater counts again
-        held.update(optimizer, share, gradient, weight)
-        counts[key] = count
+        with self._uncounted([key]):
+            held.update(self._updater.optimizer, share, gradient, weight)
+
+    @contextlib.contextmanager
+    def _uncounted(self, keys):
+        """Context in which the optimizer counts an update that is counted already."""
+        counts = self._updater.optimizer._index_update_count
+        counted = {key: counts[key] for key in keys}
+        counts.update((key, count - 1) for key, count in counted.items())
+        yield
+        counts.update(counted)
 
     def _fail(self, slot, text):
         if slot.failed:  # all workers know
@@ -268,32 +284,22 @@ class _Held:
     def __init__(self, optimizer):
         self._updater = get_updater(optimizer)
         self._rows = {}  # key -> first and last row of the part
-        self._slices = {}  # piece of a share -> state of the share, and its part for the piece
 
     def update(self, optimizer, share, gradient, weight):
-        """Update the weights of a share, or of a piece of one that is prepared."""
-        if share.whole is not share:
-            state = self._state_of(share)
-            optimizer.update_multi_precision(share.slot.key, weight, gradient, state)
-            return
+        """Update the weights of a share."""
         self._updater.optimizer = optimizer
         self._rows[share.slot.key] = (share.begin, share.end)
         self._updater(share.slot.key, gradient, weight)
 
     def prepare(self, optimizer, share, weight):
-        """Have a state for a share that is updated in pieces."""
+        """Have a state for a share."""
         self._updater.optimizer = optimizer
         self._rows[share.slot.key] = (share.begin, share.end)
         self._updater._prepare_state(share.slot.key, weight)
 
-    def _state_of(self, piece):
-        state, whole = self._updater.states[piece.slot.key], piece.whole
-        known = self._slices.get(piece)
-        if known is None or known[0] is not state:
-            first, last = piece.begin - whole.begin, piece.end - whole.begin
-            known = state, _sliced(state, first, last, whole.end - whole.begin)
-            self._slices[piece] = known
-        return known[1]
+    def states_of(self, keys):
+        """The states of shares of keys."""
+        return [self._updater.states[key] for key in keys]
 
     def put(self, share, state):
         """Take the share's part of a whole state."""
@@ -307,7 +313,6 @@ class _Held:
         """Forget all states."""
         self._updater.states.clear()
         self._rows.clear()
-        self._slices.clear()
 
     def pieces(self):
         """List the key, first and last row and state of each part."""

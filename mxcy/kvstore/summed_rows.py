@@ -1,16 +1,13 @@
 """Gradients that are sums of rows, which an operator may compute row by row."""
 
 import functools
-import struct
 
 from mxcy._base import dtypes
 from mxcy._library import front
 from mxcy._library.rows import update_by_sums
 from mxcy.context import cpu
+from mxcy.kvstore.kernel_calls import kernel_of
 from mxcy.ndarray.sparse.base import wrap
-from mxcy.ops.core.infer import Spec
-from mxcy.ops.core.prepare import prepare
-from mxcy.ops.core.record import find
 from mxcy.ops.core.stypes import RowSparse
 
 __all__ = ["SummedRows", "array_over"]
@@ -83,24 +80,13 @@ class SummedRows:
             or any(table.context.device_type != "cpu" for table in tables)
         ):
             return False
-        op = find(component)
-        attrs = op.schema.intern(op.name, options)
-        call = _prepared(op, attrs, weight.dtype_code, *(table.shape for table in tables))
-        if call.kernel is None:
+        first, *others = [(table.shape, weight.dtype_code) for table in tables]
+        rows, ids = ((1, *weight.shape[1:]), weight.dtype_code), ((1,), _INT64)
+        kernel, params = kernel_of(component, options, first, rows, ids, *others)
+        if kernel is None:
             return False
-        numbers, params = op.schema.dynamic_values(op.name, options), bytearray(call.params)
-        for number, offset in call.patches:
-            struct.pack_into("d", params, offset, numbers[number])
-        update_by_sums(call.kernel, bytes(params), [table.numpy_view() for table in tables], terms)
+        update_by_sums(kernel, params, [table.numpy_view() for table in tables], terms)
         return True
-
-
-@functools.lru_cache(maxsize=256)
-def _prepared(op, attrs, dtype, weight, *states):
-    """The call that updates some rows of a weight."""
-    rows, ids = Spec((1, *weight[1:]), dtype), Spec((1,), _INT64)
-    specs = [Spec(weight, dtype), rows, ids, *(Spec(shape, dtype) for shape in states)]
-    return prepare(op, attrs, specs, front)
 
 
 def array_over(memory):

@@ -11,7 +11,7 @@ import numpy as np
 
 from mxcy import ndarray as nd
 
-__all__ = ["Together", "WholeStep", "momentum_step", "takes_all"]
+__all__ = ["Together", "WholeStep", "columns_of", "momentum_step", "takes_all"]
 
 #: methods that, if a user's class overrides them, require MXNet's calling sequence
 _OVERRIDABLE = ("update", "update_multi_precision", "step", "fused_step", "_apply", "_update_some")
@@ -120,12 +120,12 @@ class Together:
     def _state_columns(self, states):
         """The states by kind, with float32 master weights last; None for inconsistent ones."""
         if not self._mixed:
-            return _columns(states)
+            return columns_of(states)
         if not all(isinstance(state, tuple) and len(state) == 2 for state in states):
             return None
         pairs = map(self._optimizer._master_and_state, states)
         masters, inner = map(list, zip(*pairs, strict=True))
-        columns = _columns(inner)
+        columns = columns_of(inner)
         return None if columns is None else (*columns, masters)
 
     def is_for(self, optimizer, indices, *arrays):
@@ -170,7 +170,7 @@ class Together:
         return True
 
 
-def _columns(states):
+def columns_of(states):
     """The states by kind: none, one list, or one list per element of their tuples.
 
     None if the weights' states differ in structure.

@@ -115,9 +115,14 @@ class Rank:
             over.set()
 
         bucket.rounds.submitted += 1
-        alone = np.ravel(arrays[key]) if len(bucket.slots) == 1 else None
+        alone = None
+        if len(bucket.slots) == 1:
+            alone = np.ravel(arrays[key]).astype(bucket.dtype, copy=False)
         on_parts = take if parts else None
-        push = BucketPush(fill, alone, told, time.monotonic(), on_parts=on_parts)
+        places = np.array([received.ctypes.data]), np.array([0, bucket.length])
+        push = BucketPush(
+            fill, alone, told, time.monotonic(), on_parts=on_parts, targets=lambda: places
+        )
         self.exchange.push_bucket(bucket, lambda: push, here=here)
         assert over.wait(60)
         if answers[0]:

@@ -9,6 +9,7 @@ import pytest
 from mxcy.dist.keys import buckets, piecewise, shared_memory
 from mxcy.dist.keys.ownership import Ownership, update_in_shared_memory, update_shares
 from mxcy.dist.keys.piecewise import PiecewiseUpdate
+from mxcy.dist.keys.pushes import BucketPush
 from mxcy.dist.keys.shared_memory import SharedBuffers, SharedValues
 from mxcy.dist.keys.slots import Slot
 from mxcy.dist.worlds.memory_world import MemoryJob
@@ -184,6 +185,13 @@ class _Subtracting:
         return self.channel.barrier()
 
 
+def _places(array, draw):
+    """An array as several targets of a push."""
+    starts = np.sort([0, *draw.integers(0, array.size + 1, 3), array.size])
+    places = array.ctypes.data + array.itemsize * starts[:-1], starts
+    return lambda: places
+
+
 @pytest.mark.parametrize("seed", range(12))
 def test_updates_in_pieces(seed, monkeypatch):
     """Every rank has the sums of all ranks subtracted from every value, bit by bit."""
@@ -195,6 +203,7 @@ def test_updates_in_pieces(seed, monkeypatch):
     length, sessions = sum(map(math.prod, shapes)), 3
     sources = (draw.normal(size=(sessions, ranks, length)) * 100).astype("f4")
     targets = np.zeros((ranks, length), "f4")
+    draw_of = [np.random.default_rng([seed, rank]) for rank in range(ranks)]
     expected = np.ones(length, "f4")
     for values in sources:
         total = values[0]
@@ -208,18 +217,19 @@ def test_updates_in_pieces(seed, monkeypatch):
         update, sums = PiecewiseUpdate(bucket, shared.inputs), np.empty(length, "f4")
         assert update.possible
         for session, values in enumerate(sources):
-            ended = []
-
-            def take(starts, parts, last, ended=ended):
-                assert starts == sorted(starts)
-                for start, part in zip(starts, parts, strict=True):
-                    targets[rank][start : start + part.size] = part
-                ended.append(last)
-
-            source = targets[rank]  # results replace what has been pushed
+            source, told = targets[rank], []  # results replace what has been pushed
             source[:] = values[rank]
-            yield from update.run(source, sums, session > 0, take if session != 1 else None)
-            assert ended == [*[False] * (len(ended) - 1), True] if session != 1 else not ended
+            places = _places(targets[rank], draw_of[rank])
+            push = BucketPush(
+                None,
+                source,
+                None,
+                0.0,
+                on_parts=lambda *how, told=told: told.append(how),
+                targets=places,
+            )
+            yield from update.run(source, sums, session > 0, push if session != 1 else None)
+            assert told == ([([], [], True)] if session != 1 else [])
         assert bucket.began == [False, True, True]
         rows = sorted(bucket.updated)
         assert rows == sorted(3 * list(dict.fromkeys(bucket.updated)))
@@ -229,15 +239,6 @@ def test_updates_in_pieces(seed, monkeypatch):
 
     together(ranks, 6 * (ranks - 1) * 4 * (most + 32), steps, seed)
     assert (targets == expected).all()
-
-
-def test_rows_too_long_for_pieces(monkeypatch):
-    monkeypatch.setattr(piecewise, "_PIECE_BYTES", 400)
-    for world in MemoryJob(2, area=1 << 16).worlds:
-        for row, possible in ((100, True), (101, False)):
-            bucket = _Subtracting(world.new_channel(), [(9, row)], "f4")
-            shared = SharedBuffers(bucket.channel, bucket.dtype, bucket.length)
-            assert PiecewiseUpdate(bucket, shared.inputs).possible == possible
 
 
 def test_segments():

@@ -257,8 +257,9 @@ print("\nright", flush=True)
 
 
 @needs_mpi
-def test_states_are_gathered_and_dealt(tmp_path):
-    ended = job(2, _PROGRAM + _STATES, STATES=str(tmp_path))
+@pytest.mark.parametrize("bound", ["4194304", "500000"])  # the second one: updates in pieces
+def test_states_are_gathered_and_dealt(tmp_path, bound):
+    ended = job(2, _PROGRAM + _STATES, STATES=str(tmp_path), MXCY_DIST_BUCKET_BYTES=bound)
     assert (ended.code, ended.lines) == (0, ["right"] * 2), ended.err
 
 

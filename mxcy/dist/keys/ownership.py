@@ -16,19 +16,11 @@ class Share:
         The range of rows; of elements, if the key has one dimension.
     row, length : int
         The number of elements in a row, and in all rows.
-    whole : Share
-        The rank's share of the key, of which this may be a piece.
     """
 
-    def __init__(self, slot, begin, end, row, whole=None):
+    def __init__(self, slot, begin, end, row):
         self.slot, self.begin, self.end, self.row = slot, begin, end, row
-        self.length, self.whole = (end - begin) * row, whole or self
-
-    def piece(self, begin, end):
-        """The share's piece with some of its rows."""
-        if (begin, end) == (self.begin, self.end):
-            return self
-        return Share(self.slot, begin, end, self.row, self.whole)
+        self.length = (end - begin) * row
 
 
 class Ownership:

@@ -32,11 +32,15 @@ class BucketPush:
         ``on_parts(starts, parts, last)`` gets results that are in memory of all ranks, in several
         calls, this rank's own ones early: the first element of each part in the bucket, in order,
         the parts, and whether they are the last ones. `on_done` follows.
+    targets : callable, optional
+        With `on_parts`: returns the addresses of the arrays that take results and their first
+        elements in the bucket, then its length, for those who copy results themselves and call
+        ``on_parts([], [], True)``.
     """
 
-    def __init__(self, fill, source, on_done, since, in_place=False, on_parts=None):
+    def __init__(self, fill, source, on_done, since, in_place=False, on_parts=None, targets=None):
         self.fill, self.source, self.on_done, self.since = fill, source, on_done, since
-        self.in_place, self.on_parts = in_place, on_parts
+        self.in_place, self.on_parts, self.targets = in_place, on_parts, targets
 
     def await_keys(self, slots):
         """Call `on_done` when all keys, which are pushed singly instead, have been delivered."""

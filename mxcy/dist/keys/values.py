@@ -84,15 +84,14 @@ class ValuesInSharedMemory:
         """
         push, current = self._bucket.bucket_push, self._values is not None
         self._make_way()
-        on_parts = push and push.on_parts
         if self.in_pieces:
             if source is buffers.own:  # pushed before updates were sharded
                 source = source.copy()
-            yield from self._piecewise.run(source, sums, current, on_parts)
+            yield from self._piecewise.run(source, sums, current, push)
             values = SharedValues(self._piecewise, self._piecewise.cuts, self._lease)
         else:
             cuts = yield from update_in_shared_memory(
-                self._bucket, source, sums, buffers, current, on_parts
+                self._bucket, source, sums, buffers, current, push and push.on_parts
             )
             values = SharedValues(buffers, cuts, self._lease)
         self._values = values

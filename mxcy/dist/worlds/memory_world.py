@@ -77,7 +77,7 @@ class MemoryJob:
         with self.lock:
             if known not in self._areas:
                 needed = self._area if length is None else length
-                self._areas[known] = [np.empty(needed, np.uint8) for _ in range(size)]
+                self._areas[known] = [np.zeros(needed, np.uint8) for _ in range(size)]
             return self._areas[known]
 
     def blocks(self, place):
