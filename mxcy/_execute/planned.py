@@ -7,6 +7,7 @@ from mxcy import env
 from mxcy._base.dtypes import CODES
 from mxcy._execute import trials
 from mxcy._execute.constants import Constants
+from mxcy._execute.overlap import overlap
 from mxcy._library import front
 from mxcy.gpu.devices import is_device
 from mxcy.gpu.graphs import recorder
@@ -118,7 +119,9 @@ class Planned:
         if is_device(context):
             graphs = recorder(self.plan, context.device_id, training)
         self._native = front.Plan(self.plan, graphs)
-        self._forward, self._backward = segments(self.plan, machine.settings, training)
+        self._forward, self._in_pieces = segments(self.plan, machine.settings, training)
+        whole = {**machine.settings, "MXCY_DIST_OVERLAP": False}
+        self._backward = segments(self.plan, whole, training)[1]
         self._constants = Constants(self.plan, context)
 
     def describe(self):
@@ -182,7 +185,7 @@ class Planned:
 
     def backward(self, arrays, arena):
         """Run the backward pass on the arrays and arena of the forward pass."""
-        self._run(self._backward, arena, arrays)
+        self._run(self._in_pieces if overlap.in_use else self._backward, arena, arrays)
 
     def _run(self, pieces, arena, arrays):
         bases = front.Bases(arena, self._constants.kept, arrays)

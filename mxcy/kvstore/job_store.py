@@ -1,5 +1,6 @@
 """Base class of stores in a job of several processes."""
 
+from mxcy._execute.overlap import overlap
 from mxcy.dist.job import job
 from mxcy.dist.servers.server_commands import command_servers, server_places
 from mxcy.dist.worlds import collectives
@@ -25,6 +26,7 @@ class JobStore(LocalStore):
     def __init__(self, kind):
         super().__init__(kind)
         self._progress = job.open()
+        overlap.in_use = True
 
     @property
     def progress(self):

@@ -10,6 +10,7 @@ import numpy as np
 
 from mxcy import ndarray as nd
 from mxcy._base.dtypes import NAMES, code_of
+from mxcy._execute.overlap import overlap
 from mxcy._library import front
 from mxcy.base import MXNetError
 from mxcy.context import cpu
@@ -70,6 +71,7 @@ def init():
     """Join the job, which is this process alone unless started by MPI."""
     if _member.progress is None:
         progress = job.open()
+        overlap.in_use = True
         progress.call(progress.named_calls.open(), "init()")
         before_close(front.wait_all)
         _member.progress = progress

@@ -1,6 +1,7 @@
 // Training-mode batch normalisation of blocked arrays, forward: "blocked_batch_norm" (data, gamma,
 // beta, moving_mean, moving_var -> output, mean, inverse); "_relu" and "_relu6" clip the output.
-// "blocked_norm_sum" has one input more, which is added before relu.
+// "blocked_norm_sum" has one input more, which is added before relu, and returns which elements of
+// the sum are positive: one bit each.
 #include "leaf/norm/blocked.h"
 
 MX_LEAF_BEGIN
@@ -63,6 +64,7 @@ int forward_by(const mx_call* call) {
   const auto& p = s.p;
   const T* in = data<T>(call->in[0]);
   const T* other = sums ? data<T>(call->in[5]) : nullptr;
+  LaneBits* positive = sums ? data<LaneBits>(call->out[3]) : nullptr;
   T* out = data<T>(call->out[0]);
   const float* beta = data<float>(call->in[2]);
   float* gamma = data<float>(call->in[1]);
@@ -96,7 +98,10 @@ int forward_by(const mx_call* call) {
         const int64_t at = s.place(image, block);
         for (int64_t i = at; i < at + s.pixels * B; i += B) {
           VB y = fma(load_block(in + i) - m, scale, shift);
-          if constexpr (sums) y += load_block(other + i);
+          if constexpr (sums) {
+            y += load_block(other + i);
+            if (positive) positive[i / B] = positive_lanes(y);
+          }
           put_block<streams>(out + i, Act::value(y));
         }
         if constexpr (streams) end_streams();

@@ -5,6 +5,8 @@
 // plane (one block of one image) is summed separately, in chunks, and planes are added in order, so
 // results do not depend on the number of threads.
 #pragma once
+#include <type_traits>
+
 #include "core/memory/scratch.h"
 #include "leaf/fused/block.h"
 #include "leaf/norm/limits.h"
@@ -23,6 +25,28 @@ MX_INLINE void write_block(bf16* p, const VB& x) {
   const UB bits = (UB)x, rounded = bits + 0x7fffu + ((bits >> 16) & 1u);  // ties to even
   const HB narrow = __builtin_convertvector((x != x ? bits | 0x400000u : rounded) >> 16, HB);
   __builtin_memcpy(p, &narrow, sizeof narrow);
+}
+
+typedef std::conditional_t<B == 16, uint16_t, uint8_t> LaneBits;  // one for each lane of a block
+
+// Which lanes are positive.
+MX_INLINE LaneBits positive_lanes(const VB& x) {
+#if MX_ISA_LEVEL == 4
+  return _mm512_cmp_ps_mask((__m512)x, __m512{}, _CMP_GT_OQ);
+#elif MX_ISA_LEVEL == 3
+  return (LaneBits)_mm256_movemask_ps((__m256)(x > 0));
+#else
+  LaneBits bits = 0;
+  for (int c = 0; c < B; ++c) bits = (LaneBits)(bits | (x[c] > 0) << c);
+  return bits;
+#endif
+}
+
+// Keep the lanes whose bits are set.
+MX_INLINE VB keep_lanes(LaneBits bits, const VB& x) {
+  UB lanes;
+  for (int c = 0; c < B; ++c) lanes[c] = 1u << c;
+  return ((lanes & (uint32_t)bits) != 0) ? x : VB{};
 }
 
 // Write a block, past the caches if `streams`; call `end_streams` afterwards.

@@ -1,7 +1,7 @@
 // Gradients of training-mode batch normalisation of blocked arrays: "blocked_batch_norm_grad"
 // (gradient, data, gamma, mean, inverse, moving_mean, moving_var[, beta] -> data, gamma, beta);
 // "_relu" and "_relu6" are those of clipped outputs. "blocked_norm_sum_grad" (gradient, data,
-// gamma, mean, inverse, moving_mean, moving_var, output[, second gradient] -> data, gamma, beta,
+// gamma, mean, inverse, moving_mean, moving_var, positive[, second gradient] -> data, gamma, beta,
 // sum) is that of "blocked_norm_sum", whose output's gradient may be the sum of two.
 #include "leaf/norm/blocked.h"
 
@@ -24,15 +24,16 @@ struct Products {
 
 // dx = scale * (g - shift - (x - mean) * slope), for the gradients g within the limits. With
 // `parts`, g is the gradient of a sum before relu: that of the output, given as so many summands,
-// where the output is positive.
+// where the sum is positive.
 template <class Act, int parts, bool streams, class T>
 struct Backward {
   const Shape s;
   const T *gradient, *in;
   const float *gamma, *mean, *inverse, *beta;
   float *moving_mean, *moving_var;
-  const T *result, *other;  // the output, and the second summand of its gradient
-  T *out, *total;           // gradients of data and sum, NULL if not wanted
+  const LaneBits* positive;
+  const T* other;  // the second summand of the output's gradient
+  T *out, *total;  // gradients of data and sum, NULL if not wanted
   float *by_gamma, *by_beta;
   Products* products;  // per plane; those of a block's images are contiguous
   float *scale, *shift, *slope;
@@ -51,7 +52,7 @@ struct Backward {
         beta(data<float>(call->in[!parts && call->nin > 7 ? 7 : 2])),
         moving_mean(data<float>(call->in[5])),
         moving_var(data<float>(call->in[6])),
-        result(parts ? data<T>(call->in[7]) : nullptr),
+        positive(parts ? data<LaneBits>(call->in[7]) : nullptr),
         other(parts > 1 ? data<T>(call->in[8]) : nullptr),
         out(data<T>(call->out[0])),
         total(parts ? data<T>(call->out[3]) : nullptr),
@@ -78,8 +79,7 @@ struct Backward {
   MX_INLINE VB of_sum(int64_t at) const {
     VB g = load_block(gradient + at);
     if constexpr (parts > 1) g += load_block(other + at);
-    const VB y = load_block(result + at);
-    return y > 0 ? g : Relu::value(y);  // NaN passes
+    return keep_lanes(positive[at / B], g);
   }
 
   void sum_plane(int64_t image, int64_t block) const {

@@ -26,7 +26,8 @@ def run(graph, target):
     if not target.has_kernel("blocked_norm_sum", _FLOAT):
         return graph
     users = Users(graph)
-    forward, backward = _sums(graph, users), _masks(graph, users)
+    forward = _sums(graph, users)
+    backward = _masks(graph, users, forward)
     idle = {number for norm, _, total in forward.values() for number in (norm, total)}
     idle.update(backward.values())
     rewrite = Rewrite(graph)
@@ -57,13 +58,14 @@ def _put(rewrite, node, norm, number, op, attrs, inputs):
 
 def _put_gradient(rewrite, users, mask, norm):
     nodes = rewrite.graph.nodes
-    (source, index), output = nodes[mask].inputs
+    (source, index), (total, _) = nodes[mask].inputs
     gradients = [(source, index)]
     if _adds(rewrite.graph, source) and users.only(source) == mask:
         gradients = nodes[source].inputs
     first, *second = (rewrite.entry(entry) for entry in gradients)
     others = [rewrite.entry(entry) for entry in nodes[norm].inputs[1:]]
-    inputs = [first, *others, rewrite.entry(output), *second]
+    positive = rewrite.entry((total, 0))[0], 3
+    inputs = [first, *others, positive, *second]
     attrs = {"joined": bool(second)}
     _put(rewrite, nodes[mask], norm, mask, _FUSED_GRAD, attrs, inputs)
 
@@ -106,13 +108,13 @@ def _can_wait(graph, users, number, total, after):
     return readers == [total] and all(reader < 0 or reader > after for reader in others)
 
 
-def _masks(graph, users):
-    """Make {number of a relu's gradient: number of the normalisation's gradient that reads it}."""
+def _masks(graph, users, sums):
+    """Make {number of a fused relu's gradient: that of the normalisation's gradient it goes to}."""
     found = {}
     for number, node in enumerate(graph.nodes):
         if node.op is not _RELU_GRAD or node.attrs.act_type != "relu":
             continue
-        if graph.specs[number][0].dtype != _FLOAT:
+        if node.inputs[1][0] not in sums:
             continue
         for reader, position, _ in users[number]:
             after = graph.nodes[reader]

@@ -6,6 +6,7 @@ of the sum of a BatchNorm and another array, as at the end of residual blocks.
 
 from types import SimpleNamespace
 
+from mxcy._base.dtypes import CODES
 from mxcy.ops.core.attrs import Bool, Double, Enum, Float
 from mxcy.ops.core.infer import Spec
 from mxcy.ops.core.params import BATCH_NORM
@@ -16,8 +17,9 @@ from mxcy.ops.norm.batch import infer_vectors
 __all__ = []
 
 _ACTS = ("none", "relu", "relu6")
+_OCTET = CODES["uint8"]
 _NAMES = ("eps", "momentum", "fix_gamma")
-_SUM_INPUTS = ("grad", "data", "gamma", "mean", "inverse", "moving_mean", "moving_var", "output")
+_SUM_INPUTS = ("grad", "data", "gamma", "mean", "inverse", "moving_mean", "moving_var", "positive")
 
 
 def _plain_attrs(a):
@@ -187,6 +189,11 @@ class _BlockedBatchNormGrad:
 # --- relu of a sum -------------------------------------------------------------------------------
 
 
+def _bits_shape(shape):
+    """Return the shape of one bit for each element, in octets."""
+    return None if shape is None else (*shape[:-1], shape[-1] // 8)
+
+
 def _sum_attributes():
     for fix_gamma in (False, True):
         yield {"eps": 1e-3, "momentum": 0.9, "fix_gamma": fix_gamma}
@@ -200,13 +207,16 @@ def _unclipped(a):
 @op(
     "_blocked_norm_sum",
     inputs="data gamma beta moving_mean moving_var other",
-    outputs="output mean inverse",
+    outputs="output mean inverse positive",
     visible=1,
     mutates=("gamma", "moving_mean", "moving_var"),
     repeatable=True,
 )
 class _BlockedNormSum:
-    """relu of the sum of a BatchNorm by batch statistics and another array, in blocks."""
+    """relu of the sum of a BatchNorm by batch statistics and another array, in blocks.
+
+    `positive` tells by one bit for each element whether relu passes its gradient.
+    """
 
     eps: Double
     momentum: Float
@@ -228,12 +238,17 @@ class _BlockedNormSum:
         vectors |= {"moving_mean": moving_mean, "moving_var": moving_var}
         vector = _infer(a, data, vectors)
         other.fill("other", data.shape, data.dtype)
-        return Spec(data.shape, data.dtype), vector, Spec(vector.shape, vector.dtype)
+        own = vector, Spec(vector.shape, vector.dtype)
+        return Spec(data.shape, data.dtype), *own, Spec(_bits_shape(data.shape), _OCTET)
 
     def ref(a, xp, data, gamma, beta, moving_mean, moving_var, other):
         vectors = gamma, beta, moving_mean, moving_var
-        out, *others = find("BatchNorm").ref(_unclipped(a), xp, plain(xp, data), *vectors)
-        return xp.maximum(blocked(xp, out, data.shape[-1]) + other, 0), *others
+        parts = find("BatchNorm").ref(_unclipped(a), xp, plain(xp, data), *vectors)
+        out, mean, inverse, *others = parts
+        out = blocked(xp, out, data.shape[-1]) + other
+        lanes = (out > 0).reshape(*_bits_shape(data.shape), 8)
+        positive = (lanes << xp.arange(8)).sum(-1).astype("uint8")
+        return xp.maximum(out, 0), mean, inverse, positive, *others
 
 
 @op(
@@ -244,7 +259,7 @@ class _BlockedNormSum:
     mutates=("moving_mean", "moving_var"),
 )
 class _BlockedNormSumGrad:
-    """Gradients of _blocked_norm_sum, given its output and the output's gradient.
+    """Gradients of _blocked_norm_sum, given where relu passes that of its output.
 
     `sum_grad` is that of the other array. If `joined`, the output's gradient is the sum of two.
     """
@@ -264,17 +279,19 @@ class _BlockedNormSumGrad:
                 n = (shape[1] * shape[-1],)
                 gamma = values(1, 1, n) if attrs["fix_gamma"] else values(2, 5, n)
                 vectors = (gamma, values(-1, 1, n), *[values(0.5, 2, n)] * 3)
-                yield sample(shape, shape, *vectors, shape, joined=False, **attrs, **_SHARED)
-                arrays = (*vectors, shape, shape)
+                bits = values(0, 255, _bits_shape(shape), "uint8")
+                yield sample(shape, shape, *vectors, bits, joined=False, **attrs, **_SHARED)
+                arrays = (*vectors, bits, shape)
                 yield sample(shape, shape, *arrays, joined=True, **attrs, **_SHARED)
 
     def infer(
-        a, grad, data, gamma, mean, inverse, moving_mean, moving_var, output, other_grad=None
+        a, grad, data, gamma, mean, inverse, moving_mean, moving_var, positive, other_grad=None
     ):
         vectors = {"gamma": gamma, "mean": mean, "inverse": inverse}
         vectors |= {"moving_mean": moving_mean, "moving_var": moving_var}
         vector = _infer(a, data, vectors)
-        others = {"grad": grad, "output": output}
+        positive.fill("positive", _bits_shape(data.shape), _OCTET)
+        others = {"grad": grad}
         if other_grad is not None:
             others["other_grad"] = other_grad
         for name, spec in others.items():
@@ -283,9 +300,10 @@ class _BlockedNormSumGrad:
         return Spec(data.shape, data.dtype), *own, Spec(data.shape, data.dtype)
 
     def ref(
-        a, xp, grad, data, gamma, mean, inverse, moving_mean, moving_var, output, other_grad=None
+        a, xp, grad, data, gamma, mean, inverse, moving_mean, moving_var, positive, other_grad=None
     ):
-        total = (grad if other_grad is None else grad + other_grad) * (output > 0)
+        passes = (positive[..., None] >> xp.arange(8) & 1).reshape(data.shape)
+        total = (grad if other_grad is None else grad + other_grad) * passes.astype(grad.dtype)
         states = gamma, mean, inverse, moving_mean, moving_var
         arrays = plain(xp, total), plain(xp, data), *states
         by_data, by_gamma, by_beta, *moved = find("_batch_norm_grad").ref(
