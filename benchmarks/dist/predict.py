@@ -3,8 +3,10 @@
     python -m mxcy.tools.launch -n 2 -s 0 python benchmarks/dist/predict.py
 
 The steps have an idle backward pass, which pushes gradients one after the other. The simulation's
-parameters are measured in the same run, interleaved with the steps: the time of a sum of four
-bytes, and the time per byte of large and of small keys that are pushed all at once.
+parameters are measured in the same run, interleaved with the steps: the time of the pass alone; the
+time of pushing a little key, and that of its sum, after idle time; the time per byte of large keys,
+and of small ones, which are copied, when all are pushed at once; that of keys of which the store
+keeps a copy, when they are pushed a millisecond apart: else copies are made after the last sum.
 
 With a trace, recorded by one rank on one core, the steps are those of the recorded network:
 
@@ -33,35 +35,73 @@ STEPS = {
 }
 
 
-class Measured:
-    """Keys of one size in a separate store, pushed last first."""
+BUCKET_BYTES = env.get("MXCY_DIST_BUCKET_BYTES")
+LITTLE = 1 << 17  # bytes: little, but summed in shared memory by the progress thread
+KEPT = 8 << 20  # bytes: the store has its own copy of the sums of larger keys
 
-    def __init__(self, count, size, pause):
-        self.pause, self.seconds = pause, []
+
+class Measured:
+    """Keys of one size in a separate store, pushed last first.
+
+    Parameters
+    ----------
+    count, size : int
+        Number of keys, and bytes of each.
+    pause : float
+        Seconds of backward for each key.
+    alone : bool
+        Whether each key has a bucket of its own, whatever its size.
+    """
+
+    def __init__(self, count, size, pause, alone=False):
+        self.pause, self.count, self.size = pause, count, size
+        self.seconds, self.computing, self.pushing, self.waiting = [], [], [], []
+        os.environ["MXCY_DIST_BUCKET_BYTES"] = str(1 if alone else BUCKET_BYTES)
         self.store = mx.kv.create("dist_sync")
         self._keys = list(range(count))
         self.values = [mx.nd.ones(size // 4) for _ in self._keys]
         self.store.init(self._keys, self.values)
-        self._groups = [[key] for key in self._keys]
+        self.groups = [[key] for key in self._keys]
 
     def group(self):
         """Request the keys of a bucket together, as overlapping trainers do."""
         self.store.pushpull(self._keys, self.values)
         mx.nd.waitall()
-        self._groups = [bucket["keys"] for bucket in self.store.stats()["buckets"]]
+        self.groups = [bucket["keys"] for bucket in self.store.stats()["buckets"]]
 
     def run(self):
-        """Run a step and record its time."""
+        """Run a step and record its time, and that of the same pauses alone."""
         self.store._barrier()
         began = time.perf_counter()
-        for group in self._groups:
-            if self.pause:
-                time.sleep(self.pause * len(group))
-            values = [self.values[key] for key in group]
-            self.store.pushpull(group, values, priority=-min(group))
+        for group in self.groups:
+            self._compute(group)
+        self.computing.append(time.perf_counter() - began)
+        self.store._barrier()
+        pushing, began = 0.0, time.perf_counter()
+        for group in self.groups:
+            self._compute(group)
+            pushed = time.perf_counter()
+            key = group[0] if len(group) == 1 else group
+            values = [self.values[key] for key in group] if len(group) > 1 else self.values[key]
+            self.store.pushpull(key, values, priority=-min(group))
+            last = time.perf_counter()
+            pushing += last - pushed
         for value in self.values:
             value.wait_to_read()
-        self.seconds.append(time.perf_counter() - began)
+        ended = time.perf_counter()
+        self.seconds.append(ended - began)
+        self.pushing.append(pushing / len(self.groups))
+        self.waiting.append(ended - last)
+
+    def _compute(self, group):
+        if self.pause:
+            time.sleep(self.pause * len(group))
+
+    def played(self, push):
+        """The step for the simulation, given the seconds of a push."""
+        computed = min(self.computing)
+        ready = [computed * (self.count - key) / self.count for key in range(self.count)]
+        return Step([self.size] * self.count, ready, computed, push=push)
 
 
 class Training:
@@ -110,38 +150,53 @@ def main():
     parser.add_argument("--batch-size", type=int, default=16)
     parser.add_argument("--size", type=int, default=224)
     options = parser.parse_args()
-    message, large, small = Measured(1, 4, 0), Measured(16, 4 << 20, 0), Measured(60, 1 << 20, 0)
+    single = Measured(16, LITTLE, 4e-3, alone=True)
+    large, small = Measured(16, 4 << 20, 0), Measured(60, 1 << 20, 0)
+    larger = Measured(4, 16 << 20, 1e-3)
     if options.trace:
         steps = {options.network: Training(options)}
-        played = {options.network: Step(**json.loads(Path(options.trace).read_text()))}
     else:
         steps = {what: Measured(*terms) for what, terms in STEPS.items()}
-        played = {what: _played(*terms) for what, terms in STEPS.items()}
-    for one in (message, large, small, *steps.values()):
+    measured = (single, large, larger, small)
+    for one in (*measured, *steps.values()):
         one.group()
     for _ in range(options.rounds):
-        for one in (message, large, small, *steps.values()):
+        for one in (*measured, *steps.values()):
             one.run()
-    ranks = message.store.num_workers
-    if message.store.rank or ranks == 1:
+    ranks = single.store.num_workers
+    if single.store.rank or ranks == 1:
         return
-    alpha, beta = min(message.seconds), min(large.seconds) / (16 * (4 << 20))
-    copy = max(0.0, min(small.seconds) / (60 << 20) - beta) / 2
-    levels, others = 2 * math.ceil(math.log2(ranks)), 2 * (ranks - 1) / ranks
-    links = Links(ranks, ranks, 0, 0, alpha / levels, beta / others, copy)
-    told = {"ranks": ranks, "alpha": alpha, "beta": beta, "copy": copy}
+    push, links, told = costs(ranks, *measured)
     print(json.dumps(told), flush=True)
-    for what, step in played.items():
-        told = simulate(step, links, env.get("MXCY_DIST_BUCKET_BYTES"), steps=1)["seconds"]
-        measured = min(steps[what].seconds)
-        line = {"what": what, "ms": measured * 1e3, "predicted_ms": told * 1e3}
-        print(json.dumps({**line, "ratio": told / measured}), flush=True)
+    for what, step in steps.items():
+        if options.trace:
+            played = Step(**json.loads(Path(options.trace).read_text()))
+        else:
+            played = step.played(push)
+        told = simulate(played, links, BUCKET_BYTES, steps=1)["seconds"]
+        taken = min(step.seconds)
+        line = {"what": what, "ms": taken * 1e3, "predicted_ms": told * 1e3}
+        print(json.dumps({**line, "ratio": told / taken}), flush=True)
 
 
-def _played(count, size, pause):
-    """Simulate synthetic gradients."""
-    ready = [pause * (count - number) for number in range(count)]
-    return Step([size] * count, ready, pause * count)
+def costs(ranks, single, large, larger, small):
+    """Parameters of the simulation: seconds of a push, links, and these as a dict."""
+    push, latency = min(single.pushing), min(single.waiting)
+
+    def exposed(one):
+        """Seconds after the first gradient, without those of a push and of latency."""
+        return min(one.seconds) - min(one.computing) / one.count - push - latency
+
+    beta = max(0.0, exposed(large)) / (large.count * large.size)
+    alpha = max(0.0, latency - beta * LITTLE)
+    copy = max(0.0, exposed(small) / (small.count * small.size) - beta) / 2
+    copies = exposed(larger) - beta * larger.count * larger.size  # the last one delays nothing
+    keep = max(0.0, copies) / ((larger.count - 1) * larger.size)
+    levels, others = 2 * math.ceil(math.log2(ranks)), 2 * (ranks - 1) / ranks
+    per_message = (0, 0, alpha / levels, beta / others)
+    links = Links(ranks, ranks, *per_message, copy, kept=KEPT, keep=keep)
+    told = {"ranks": ranks, "push": push, "alpha": alpha, "beta": beta, "copy": copy}
+    return push, links, {**told, "keep": keep}
 
 
 if __name__ == "__main__":

@@ -56,6 +56,19 @@ def test_small_gradients_share_buckets_and_agree():
     assert seconds(step, links(2)) == pytest.approx(2 * 2e-3 + 7e-3, rel=1e-3)
 
 
+def test_pushes_delay_what_is_computed_after_them():
+    """Gradients are ready at 21, 42 and 63 ms, of which a millisecond each is that of pushing."""
+    step = Step([4 * _MB] * 3, [0.06, 0.04, 0.02], 0.06, push=1e-3)
+    assert seconds(step, links(2)) == pytest.approx(0.063 + 2e-3 + 4e-3)
+
+
+def test_copies_of_large_sums_delay_the_next_one():
+    step = Step([8 * _MB] * 2, [0.0, 0.0], 0.0)
+    kept = links(2, 2, kept=4 * _MB, keep=_BETA)
+    assert seconds(step, kept) == pytest.approx(2e-4 + 1.6e-3 + 2 * 8e-3)
+    assert seconds(step, links(2, 2, kept=8 * _MB, keep=_BETA)) == pytest.approx(2e-4 + 1.6e-3)
+
+
 def test_several_steps_and_jitter():
     step = Step([4 * _MB] * 2, [0.02, 0.01], 0.02, update=0.005)
     calm = simulate(step, links(4), 4 * _MB, steps=3)["seconds"]
@@ -72,6 +85,7 @@ def test_several_steps_and_jitter():
         (([4], [0.0, 1.0], 1.0), "1 sizes and 2 times"),
         (([0], [0.0], 1.0), "must be positive"),
         (([4], [-1.0], 1.0), "not below 0"),
+        (([4], [1.0], 1.0, 0.0, -1.0), "not below 0"),
     ],
 )
 def test_steps_that_make_no_sense(terms, text):

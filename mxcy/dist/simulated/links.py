@@ -37,6 +37,10 @@ class Links:
         The same between ranks of a host.
     copy : float
         Seconds per byte of copying gradients to a buffer, and of copying sums from it.
+    kept : int
+        Bytes above which the store copies sums, as they do not stay in memory that ranks share.
+    keep : float
+        Seconds per byte by which these copies delay the next sum.
     way : {'doubling', 'ring', 'two-level'}
         Algorithm: recursive halving and doubling; a ring; or reduction inside hosts, then of
         shares between hosts.
@@ -48,7 +52,17 @@ class Links:
     """
 
     def __init__(
-        self, ranks, per_host, alpha, beta, host_alpha, host_beta, copy=0.0, way="doubling"
+        self,
+        ranks,
+        per_host,
+        alpha,
+        beta,
+        host_alpha,
+        host_beta,
+        copy=0.0,
+        way="doubling",
+        kept=math.inf,
+        keep=0.0,
     ):
         if way not in WAYS:
             raise ValueError(f"Links: way must be one of {', '.join(WAYS)}, it is {way!r}")
@@ -59,6 +73,7 @@ class Links:
         self.alpha, self.beta = alpha, beta
         self.host_alpha, self.host_beta = host_alpha, host_beta
         self.copy, self.way = copy, way
+        self.kept, self.keep = kept, keep
 
     def stages(self, size, copied=False):
         """The stages of one all-reduce of `size` bytes.
@@ -74,7 +89,8 @@ class Links:
         list of Stage
         """
         copies = [Stage("host", 0.0, size * self.copy)] if copied and self.copy else []
-        return [*copies, *self._stages(size), *copies]
+        keeps = [Stage("host", 0.0, size * self.keep)] if size > self.kept else []
+        return [*copies, *self._stages(size), *copies, *keeps]
 
     def _stages(self, size):
         if self.ranks == 1:

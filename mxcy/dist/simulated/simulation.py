@@ -28,6 +28,8 @@ class Step:
         Seconds of forward and backward.
     update : float
         Seconds of computation after the last sum.
+    push : float
+        Seconds that pushing a bucket takes, unless `ready` and `compute` include them.
 
     Raises
     ------
@@ -35,12 +37,13 @@ class Step:
         When lengths do not match, or for negative times.
     """
 
-    def __init__(self, sizes, ready, compute, update=0.0):
+    def __init__(self, sizes, ready, compute, update=0.0, push=0.0):
         if not sizes or len(sizes) != len(ready):
             raise ValueError(f"Step: {len(sizes)} sizes and {len(ready)} times of gradients")
-        if min(sizes) < 1 or min(ready) < 0 or compute < 0 or update < 0:
+        if min(sizes) < 1 or min(*ready, compute, update, push) < 0:
             raise ValueError("Step: sizes must be positive, and times not below 0")
         self.sizes, self.ready, self.compute, self.update = sizes, ready, compute, update
+        self.push = push
 
     def without_computing(self):
         """A step with the same gradients, all ready at once."""
@@ -92,10 +95,16 @@ class _Rank:
             return
         self._missing = len(self._buckets)
         began = self.now()
-        self._computed = began + self._step.compute * factor
-        for bucket in self._buckets:
-            ready = max(self._step.ready[slot.number] for slot in bucket.slots)
-            self._clock.at(began + ready * factor, lambda bucket=bucket: self._push(bucket))
+        ready = {
+            bucket: max(self._step.ready[slot.number] for slot in bucket.slots)
+            for bucket in self._buckets
+        }
+        pushing = 0.0
+        for bucket in sorted(ready, key=ready.get):
+            pushing += self._step.push
+            time = began + ready[bucket] * factor + pushing
+            self._clock.at(time, lambda bucket=bucket: self._push(bucket))
+        self._computed = began + self._step.compute * factor + pushing
 
     def _push(self, bucket):
         alone = len(bucket.slots) == 1
