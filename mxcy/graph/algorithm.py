@@ -30,6 +30,9 @@ _LONG = 20_000_000  # candidates slower than this get one round
 _CONV = {
     "conv_winograd": (0, 96),  # tiles at a time: as fit the cache, or many for large weights
     "conv_winograd_small": (96,),
+    "conv_winograd_large": (0,),
+    "conv_winograd_strided": (0,),
+    "conv_winograd_strided_small": (0,),
     "conv_onednn": (0,),
     "conv_blocked": (0,),
     "conv_depthwise_blocked": (0,),

@@ -48,6 +48,24 @@ def test_portions_have_equal_sizes(batch, parts, monkeypatch):
     assert divided(net, net.conv(net.variable(batch, 1, 2, 4), 1)).get("slice_axis", 0) == parts
 
 
+def test_portions_grow_as_arrays_become_smaller(small):
+    net = Net()
+    x = net.conv(net.variable(8, 2, 6, 6), 2, 3)  # 8 samples of 288 + 288 bytes
+    x = net.F.Pooling(x, kernel=(2, 2), stride=(2, 2), pool_type="max")  # of 288 + 72
+    x = net.conv(net.conv(x, 2), 2)  # of 72 + 72
+    count = divided(net, x)
+    assert count["Pooling"] == 8 and count["_sg_onednn_conv"] == 8 + 2 * 2
+    assert count["Concat"] == 2 + 1  # arrays of four samples; the results
+
+
+def test_portions_keep_their_size_until_channels_are_concatenated(small):
+    net = Net()
+    x = net.conv(net.variable(4, 2, 6, 6), 2, 3)
+    x = net.F.Pooling(x, kernel=(2, 2), stride=(2, 2), pool_type="max")
+    both = net.F.Concat(x, net.conv(x, 2), dim=1)  # 4 samples of 72 + 72 + 144 bytes
+    assert divided(net, net.conv(both, 4))["_sg_onednn_conv"] == 4 + 4 + 2
+
+
 def test_more_threads_have_more_caches(small):
     net = Net()
     x = net.conv(net.variable(4, 2, 6, 6), 3, 3)  # 4 samples of 288 + 432 bytes

@@ -1,8 +1,6 @@
 // "conv_winograd": Winograd convolution of blocked activations with packed weights, for small
 // square filters and filters along one axis. "conv_winograd_pack" packs the weights,
 // "conv_winograd_pack_turned" those of the forward convolution for the data gradient.
-// "conv_winograd_small" uses tiles of 2 x 2 outputs, whose weights take less than half the memory:
-// for images so small that reading weights takes longer than multiplying.
 #include "leaf/convolution/winograd_form.h"
 #include "leaf/queries.h"
 
@@ -37,10 +35,14 @@ const WinogradEntry* winograd_entry(const mx_fused_conv_params& p) {
 }
 
 const char* winograd_refusal(const mx_fused_conv_params& p) {
-  if (p.source[0] != 1 || p.pad[0] != 0) return "three spatial dimensions are not supported";
   if (!winograd_entry(p)) return "the kernel is not 3 x 3, 5 x 5, 1 x 3, 3 x 1, 1 x 7 or 7 x 1";
+  return winograd_refusal(p, 1);
+}
+
+const char* winograd_refusal(const mx_fused_conv_params& p, int stride) {
+  if (p.source[0] != 1 || p.pad[0] != 0) return "three spatial dimensions are not supported";
   for (int i = 1; i < 3; ++i) {
-    if (p.stride[i] != 1) return "the stride is not 1";
+    if (p.stride[i] != stride) return stride == 1 ? "the stride is not 1" : "the stride is not 2";
     if (p.dilate[i] != 1) return "the kernel is dilated";
   }
   if (p.groups != 1) return "convolutions with groups are not supported";
@@ -70,55 +72,30 @@ int winograd_run(const mx_call* call, const WinogradEntry& entry) {
 
 namespace {
 
-typedef Form<Toom<2, 3>, Toom<2, 3>> Small;
-constexpr WinogradEntry kSmall = {3, 3, Small::run, Small::pack, Small::packed, Small::workspace};
-constexpr int64_t kMaxPixels = 1024;
-
-struct Usual {
-  static constexpr const char* name = "conv_winograd";
-  static const char* refusal(const mx_fused_conv_params& p) { return winograd_refusal(p); }
-  static const WinogradEntry& entry(const mx_fused_conv_params& p) { return *winograd_entry(p); }
-};
-struct Few {
-  static constexpr const char* name = "conv_winograd_small";
-  static const char* refusal(const mx_fused_conv_params& p) {
-    if (const char* reason = winograd_refusal(p)) return reason;
-    if (p.kernel[1] != 3 || p.kernel[2] != 3) return "the kernel is not 3 x 3";
-    if (p.batch * p.target[1] * p.target[2] > kMaxPixels)
-      return "large tiles are faster for this number of pixels";
-    return nullptr;
-  }
-  static const WinogradEntry& entry(const mx_fused_conv_params&) { return kSmall; }
-};
-
-template <class Kind>
 int64_t query(const mx_call* call, int32_t what) {
   const mx_fused_conv_params& p = params_of(call);
-  if (const char* reason = Kind::refusal(p)) return refused(Kind::name, reason, what);
-  return winograd_answer(call, what, Kind::entry(p));
+  if (const char* reason = winograd_refusal(p)) return refused("conv_winograd", reason, what);
+  return winograd_answer(call, what, *winograd_entry(p));
 }
 
-template <class Kind>
 int convolve(const mx_call* call) {
   const mx_fused_conv_params& p = params_of(call);
-  if (const char* reason = Kind::refusal(p)) return mx_fail("%s: %s", Kind::name, reason);
-  return winograd_run(call, Kind::entry(p));
+  if (const char* reason = winograd_refusal(p)) return mx_fail("conv_winograd: %s", reason);
+  return winograd_run(call, *winograd_entry(p));
 }
 
-template <class Kind, bool transposed>
+template <bool transposed>
 int pack(const mx_call* call) {
   const mx_fused_conv_params& p = params_of(call);
-  if (const char* reason = Kind::refusal(p)) return mx_fail("%s_pack: %s", Kind::name, reason);
-  return Kind::entry(p).pack(call, p, transposed);
+  if (const char* reason = winograd_refusal(p)) return mx_fail("conv_winograd_pack: %s", reason);
+  return winograd_entry(p)->pack(call, p, transposed);
 }
 
 }  // namespace
 
 void register_winograd() {
-  add_with_query("conv_winograd", convolve<Usual>, MX_BIT(F32), query<Usual>);
-  add_with_query("conv_winograd_pack", pack<Usual, false>, MX_BIT(F32), query<Usual>);
-  mx_kernel_add("conv_winograd_pack_turned", pack<Usual, true>, MX_BIT(F32), 0);
-  add_with_query("conv_winograd_small", convolve<Few>, MX_BIT(F32), query<Few>);
-  add_with_query("conv_winograd_small_pack", pack<Few, false>, MX_BIT(F32), query<Few>);
+  add_with_query("conv_winograd", convolve, MX_BIT(F32), query);
+  add_with_query("conv_winograd_pack", pack<false>, MX_BIT(F32), query);
+  mx_kernel_add("conv_winograd_pack_turned", pack<true>, MX_BIT(F32), 0);
 }
 MX_LEAF_END

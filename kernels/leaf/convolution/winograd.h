@@ -75,8 +75,10 @@ struct WinogradEntry {
   int64_t (*workspace)(const mx_fused_conv_params&, int threads);
 };
 const WinogradEntry* winograd_entry(const mx_fused_conv_params& p);  // NULL if unsupported
-// The reason a convolution is rejected, or NULL.
+// The reason a convolution is rejected, or NULL; the second one leaves the filter's size to its
+// caller.
 const char* winograd_refusal(const mx_fused_conv_params& p);
+const char* winograd_refusal(const mx_fused_conv_params& p, int stride);
 
 // Answer to a query about an accepted call, and a run of it.
 int64_t winograd_answer(const mx_call* call, int32_t what, const WinogradEntry& entry);

@@ -28,6 +28,12 @@ template <class Fy, class Fx, class T = float>
 struct Form {
   static constexpr int B = kBlockLanes;
   static constexpr int kPoints = Fy::points * Fx::points;
+  static constexpr int kWeightPoints = Fy::weights * Fx::weights;
+
+  // The point of U for a point of V.
+  static constexpr int weight_of(int point) {
+    return Fy::weight_of(point / Fx::points) * Fx::weights + Fx::weight_of(point % Fx::points);
+  }
 
   // Tile number t as its image, first output row and first output column.
   struct Place {
@@ -46,7 +52,7 @@ struct Form {
   };
 
   static Patch<T> patch_of(const Tiling& g, const T* plane, const Place& at, T* copy) {
-    const int64_t y0 = at.y - g.pad_y, x0 = at.x - g.pad_x;
+    const int64_t y0 = at.y * Fy::stride - g.pad_y, x0 = at.x * Fx::stride - g.pad_x;
     if (y0 >= 0 && x0 >= 0 && y0 + Fy::points <= g.height && x0 + Fx::points <= g.width)
       return {plane + (y0 * g.width + x0) * B, g.width * B};
     const int64_t low = x0 < 0 ? -x0 : 0, high = g.width - x0;  // columns inside
@@ -152,7 +158,7 @@ struct Form {
         for (int64_t o = low; o < high; o += kPanel) {
           multiply_point((int)count, (int)least(kPanel, high - o), g.in_blocks,
                          v + point * cut.v_point, cut.tiles * B,
-                         u + point * u_point + o * B * channels,
+                         u + weight_of(point) * u_point + o * B * channels,
                          m + point * cut.m_point + (o - low) * cut.tiles * B, cut.tiles * B);
         }
       }
@@ -304,7 +310,7 @@ struct Form {
       const int64_t point = i / panels, o = i % panels * kPanel;
       multiply_point((int)g.tiles, (int)least(kPanel, g.out_blocks - o), g.in_blocks,
                      v + point * cut.v_point, step,
-                     u + (point * g.out_blocks + o) * B * g.in_blocks * B,
+                     u + (weight_of(point) * g.out_blocks + o) * B * g.in_blocks * B,
                      m + point * cut.m_point + o * step, step);
     }
   }
@@ -359,7 +365,7 @@ struct Form {
   }
 
   static int64_t packed(const mx_fused_conv_params& p) {
-    return kPoints * p.channels * p.filters * (int64_t)sizeof(T);
+    return kWeightPoints * p.channels * p.filters * (int64_t)sizeof(T);
   }
 
   // Channels [from, end) of out block `block` of U, from OIHW weights; panels of two interleave
@@ -379,18 +385,18 @@ struct Form {
         const float* from = weight + f * filter_step;
         for (int i = 0; i < taps; ++i) lanes[transposed ? taps - 1 - i : i][f] = from[i];
       }
-      VW rows[Fx::points][Fy::taps];
+      VW rows[Fx::weights][Fy::taps];
       for (int y = 0; y < Fy::taps; ++y) {
-        VW filter[Fx::taps], row[Fx::points];
+        VW filter[Fx::taps], row[Fx::weights];
         __builtin_memcpy(filter, lanes[y * Fx::taps], sizeof filter);
         Fx::evaluate(filter, row);
-        for (int x = 0; x < Fx::points; ++x) rows[x][y] = row[x];
+        for (int x = 0; x < Fx::weights; ++x) rows[x][y] = row[x];
       }
-      for (int x = 0; x < Fx::points; ++x) {
-        VW column[Fy::points];
+      for (int x = 0; x < Fx::weights; ++x) {
+        VW column[Fy::weights];
         Fy::evaluate(rows[x], column);
-        for (int y = 0; y < Fy::points; ++y) {
-          store_weights(u + (y * Fx::points + x) * point_step, c, width, (block - panel) * B,
+        for (int y = 0; y < Fy::weights; ++y) {
+          store_weights(u + (y * Fx::weights + x) * point_step, c, width, (block - panel) * B,
                         __builtin_convertvector(column[y], VB));
         }
       }

@@ -1,8 +1,9 @@
 """Batches in portions: layers on large images run for as many samples as the caches hold.
 
 The first layers of an image network compute large arrays. Those of a whole batch go to memory and
-come back between two layers; those of a few samples stay in the caches. The layers' weights, which
-each portion reads again, are small. The parts of the last results are computed in their places.
+come back between two layers; those of a few samples stay in the caches. Later layers have smaller
+arrays and more weights, which each portion reads again, so their portions have more samples. The
+parts of results are computed in their places.
 """
 
 from mxcy.graph.analysis.users import Users
@@ -30,14 +31,28 @@ def run(graph, target):
     if not large or region.batch < 2 or largest > region.batch * most:  # not even one sample fits
         return graph
     region.end(large[-1])
-    count = _count(region.batch, largest, target.threads * _PORTION)
-    return _Division(graph, region, count).run()
+    return _Division(graph, region, _stages(region, traffic, target.threads * _PORTION)).run()
 
 
-def _count(batch, largest, portion):
-    """The number of portions, all of the same size, whose largest traffic fits."""
-    least = min(batch, -(-largest // portion))
-    return next(count for count in range(least, batch + 1) if batch % count == 0)
+def _stages(region, traffic, portion):
+    """The layers in order, in stages with ever larger portions, as arrays become smaller.
+
+    A stage is the number of portions, all of the same size, whose largest traffic fits, and its
+    layers. The number is a multiple of the next stage's.
+    """
+    stages, ahead, largest, last_concat = [], {}, 0, region.last_concat()
+    for number in reversed(region.positions):
+        largest = max(largest, traffic[number])
+        ahead[number] = largest
+    for number in region.positions:
+        before = stages[-1][0] if stages else region.batch
+        most = largest if number <= last_concat else ahead[number]
+        least = min(before, -(-most // portion))
+        count = next(n for n in range(least, before + 1) if before % n == 0)
+        if not stages or count < before:
+            stages.append((count, []))
+        stages[-1][1].append(number)
+    return stages
 
 
 class _Region:
@@ -94,15 +109,19 @@ class _Region:
         """Leave out the layers behind a node."""
         self.positions = {n: positions for n, positions in self.positions.items() if n <= last}
 
+    def last_concat(self):
+        """The last node that concatenates channels: in place, if its portion is one sample."""
+        return max((n for n in self.positions if self._graph.nodes[n].op is _CONCAT), default=-1)
+
 
 class _Division:
     """The new graph: what the region reads, its layers once per portion, and what reads it."""
 
-    def __init__(self, graph, region, count):
-        self._graph, self._region, self._count = graph, region, count
+    def __init__(self, graph, region, stages):
+        self._graph, self._region, self._stages = graph, region, stages
         self._rewrite = Rewrite(graph)
-        self._parts = {}  # (old entry, portion) -> new entry
-        self._size = region.batch // count
+        self._stage_of = {n: stage for stage, (_, layers) in enumerate(stages) for n in layers}
+        self._parts = {}  # (old entry, stage, portion) -> new entry
 
     def run(self):
         rewrite, region = self._rewrite, self._region
@@ -112,38 +131,61 @@ class _Division:
                 later.add(number)
             elif number not in later:
                 rewrite.keep(number)
-        for portion in range(self._count):
-            for number in region.positions:
-                self._layer(number, portion)
+        last = len(self._stages) - 1
+        for portion in range(self._stages[last][0]):
+            self._portion(last, portion)
         self._join()
         for number in sorted(later - region.positions.keys()):
             rewrite.keep(number)
         return rewrite.finish()
 
-    def _layer(self, number, portion):
+    def _portion(self, stage, portion):
+        """Add the layers of a stage for one portion, after those of earlier stages for it."""
+        if stage:
+            for part in self._within(stage - 1, stage, portion):
+                self._portion(stage - 1, part)
+        for number in self._stages[stage][1]:
+            self._layer(number, stage, portion)
+
+    def _within(self, earlier, stage, portion):
+        """The portions of an earlier stage that have the samples of a portion."""
+        ratio = self._stages[earlier][0] // self._stages[stage][0]
+        return range(portion * ratio, (portion + 1) * ratio)
+
+    def _layer(self, number, stage, portion):
         node = self._graph.nodes[number]
         inputs = [
-            self._part(entry, portion)
+            self._part(entry, stage, portion)
             if position in self._region.positions[number]
             else self._rewrite.entry(entry)
             for position, entry in enumerate(node.inputs)
         ]
         new = self._rewrite.add(node.op, node.attrs, inputs, node.name, node.extra)
-        self._parts[(number, 0), portion] = new
+        self._parts[(number, 0), stage, portion] = new
 
-    def _part(self, entry, portion):
+    def _part(self, entry, stage, portion):
         """The new entry with the samples of a portion."""
-        if (entry, portion) not in self._parts:
-            begin = portion * self._size
-            attrs = {"axis": 0, "begin": begin, "end": begin + self._size}
-            source = self._rewrite.entry(entry)
-            self._parts[entry, portion] = self._rewrite.add(_SLICE, attrs, [source])
-        return self._parts[entry, portion]
+        key = entry, stage, portion
+        if key not in self._parts:
+            earlier = self._stage_of.get(entry[0])
+            if earlier is None:
+                size = self._region.batch // self._stages[stage][0]
+                attrs = {"axis": 0, "begin": portion * size, "end": (portion + 1) * size}
+                source = self._rewrite.entry(entry)
+                self._parts[key] = self._rewrite.add(_SLICE, attrs, [source])
+            else:
+                parts = self._within(earlier, stage, portion)
+                self._parts[key] = self._joined(entry, earlier, parts)
+        return self._parts[key]
+
+    def _joined(self, entry, stage, portions):
+        parts = [self._parts[entry, stage, portion] for portion in portions]
+        return self._rewrite.add(_CONCAT, {"dim": 0}, parts)
 
     def _join(self):
         """Concatenate the results that are read outside the region."""
         users = Users(self._graph)
-        for number in self._region.positions:
+        for number, stage in self._stage_of.items():
             if any(user not in self._region.positions for user, _, _ in users[number]):
-                parts = [self._parts[(number, 0), portion] for portion in range(self._count)]
-                self._rewrite.replace((number, 0), self._rewrite.add(_CONCAT, {"dim": 0}, parts))
+                portions = range(self._stages[stage][0])
+                self._rewrite.replace((number, 0), self._joined((number, 0), stage, portions))

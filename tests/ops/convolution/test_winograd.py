@@ -39,6 +39,53 @@ def test_small_tiles_refuse(source, kernel, reason):
         problem.run("conv_winograd_small")
 
 
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("source", [(5, 5), (13, 9), (14, 14), (35, 35)])
+@pytest.mark.parametrize("tile", [0, 3])
+def test_large_tiles(source, tile, threads):
+    problem = Problem(2, 3 * BLOCK, 5 * BLOCK, source, tile=tile, other=True, act="relu")
+    assert problem.error(problem.run("conv_winograd_large", threads)) < TOLERANCE
+
+
+def test_deep_sums_of_large_tiles_stay_accurate():
+    problem = Problem(1, 512, 64, (14, 14))
+    assert problem.error(problem.run("conv_winograd_large")) < 2 * TOLERANCE
+
+
+@pytest.mark.parametrize(
+    "source, kernel, reason", [((28, 28), (3, 3), "fewer products"), ((5, 5), (5, 5), "not 3 x 3")]
+)
+def test_large_tiles_refuse(source, kernel, reason):
+    problem = Problem(1, BLOCK, BLOCK, source, kernel=kernel)
+    with pytest.raises(RuntimeError, match=reason):
+        problem.run("conv_winograd_large")
+
+
+STRIDED = ["conv_winograd_strided", "conv_winograd_strided_small"]
+
+
+@pytest.mark.parametrize("kernel", STRIDED)
+@pytest.mark.parametrize("pad", [(0, 0), (1, 1), (2, 2), (0, 2)])
+@pytest.mark.parametrize("source", [(3, 3), (4, 9), (7, 7), (8, 8), (13, 6), (17, 22)])
+def test_steps_of_two(source, pad, kernel):
+    problem = Problem(2, 2 * BLOCK, 3 * BLOCK, source, pad=pad, stride=(2, 2), other=True)
+    for threads in (1, 2):
+        assert problem.error(problem.run(kernel, threads)) < TOLERANCE
+
+
+@pytest.mark.parametrize("kernel", STRIDED)
+def test_deep_sums_at_steps_of_two_stay_accurate(kernel):
+    problem = Problem(1, 512, 64, (14, 14), stride=(2, 2))
+    assert problem.error(problem.run(kernel)) < TOLERANCE
+
+
+@pytest.mark.parametrize("stride", [(1, 1), (1, 2), (3, 3)])
+def test_other_steps_are_refused(stride):
+    problem = Problem(1, BLOCK, BLOCK, (8, 8), stride=stride)
+    with pytest.raises(RuntimeError, match="the stride is not 2"):
+        problem.run("conv_winograd_strided")
+
+
 @pytest.mark.parametrize("source", [(1, 1), (2, 1), (1, 12)])
 def test_maps_smaller_than_the_kernel(source):
     problem = Problem(3, BLOCK, 2 * BLOCK, source)
@@ -121,12 +168,13 @@ def large_team(request):
     library().mx_set_threads(before)
 
 
-@pytest.mark.parametrize("kernel", ["conv_winograd", "conv_winograd_small"])
+@pytest.mark.parametrize("kernel", ["conv_winograd", "conv_winograd_small", *STRIDED])
 @pytest.mark.parametrize("blocks", [(8, 8), (4, 9), (2, 1), (16, 16)])
 @pytest.mark.parametrize("source", [(1, 1), (7, 7), (14, 14), (28, 13)])
 def test_large_teams_compute_the_same_bits(source, blocks, kernel, large_team):
     channels, filters = (n * BLOCK for n in blocks)
-    problem = Problem(2, channels, filters, source, other=True, act="relu")
+    stride = (2, 2) if "strided" in kernel else (1, 1)
+    problem = Problem(2, channels, filters, source, stride=stride, other=True, act="relu")
     out = problem.run(kernel, large_team)
     np.testing.assert_array_equal(out, problem.run(kernel, 1))
     assert problem.error(out) < TOLERANCE
