@@ -179,8 +179,7 @@ class Exchange:
             shares, sums, and an array for their new values, which has the old ones if `current` is
             true; it returns a request. Sessions then deliver new values, not sums. In elastic jobs
             ranks update two parts, of which the first is their own; see `Mirrors`. A call of
-            ``begin(shares, values, slots, current)`` precedes updates in pieces; it returns a
-            `FlatUpdate`, or None for a call of `update` without slots.
+            ``begin(shares, values, slots, current)`` precedes updates in pieces; see `FlatUpdate`.
         """
         self._progress.submit(lambda: self._share_updates(updating))
 
