@@ -1,5 +1,7 @@
 """The contenders of the training table, and the comparison of losses before timing."""
 
+import numpy as np
+
 from benchmarks.score import contenders
 from benchmarks.score.contenders import Cell, Result
 
@@ -78,10 +80,7 @@ class Field(contenders.Field):
         """
         cell = Cell(self.material.name, self.material.row.batch)
         expected = None
-        for name in list(self._processes):
-            answer = self._ask(name, "losses", steps=STEPS)
-            if answer is None:
-                continue
+        for name, answer in self._first(STEPS):
             expected = expected or answer["losses"]
             pairs = zip(answer["losses"], expected, strict=True)
             error = max(abs(loss - other) / abs(other) for loss, other in pairs)
@@ -89,3 +88,23 @@ class Field(contenders.Field):
             cell.results[name] = Result(plan=answer["seconds"], error=error)
         self._measure(cell, seconds, rounds)
         return cell
+
+    def losses(self, steps):
+        """Losses of the first steps by contender.
+
+        Parameters
+        ----------
+        steps : int
+
+        Returns
+        -------
+        dict of str to numpy.ndarray
+        """
+        return {name: np.array(answer["losses"]) for name, answer in self._first(steps)}
+
+    def _first(self, steps):
+        """Yield each contender that works and its answer to the command `losses`."""
+        for name in list(self._processes):
+            answer = self._ask(name, "losses", steps=steps)
+            if answer is not None:
+                yield name, answer

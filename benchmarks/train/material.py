@@ -54,8 +54,9 @@ class Material:
         """Write all files but the version's."""
         net = make(mx, self.row)
         if net is not None:
+            net.cast(self.row.dtype)
             data, _ = next(iter(self.row.batches()))
-            write_network(net, [mx.nd.array(data[:2])], ["data"], folder)
+            write_network(net, [mx.nd.array(data[:2], dtype=self.row.dtype)], ["data"], folder)
 
     def gflop(self):
         """GFLOP of a step's dense, recurrent and convolution layers.

@@ -1,10 +1,10 @@
 """The rows of the table. Every contender's environment imports this, so it needs only NumPy."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-__all__ = ["ROWS", "Row"]
+__all__ = ["ROWS", "SMALL", "Row", "find"]
 
 BATCHES = 3  # number of different batches, used in rotation
 SGD = ("sgd", {"learning_rate": 0.005, "momentum": 0.9})
@@ -41,6 +41,8 @@ class Row:
         Whether networks run without being hybridized, compiled or bound.
     about : dict
         Arguments of the network.
+    dtype : str
+        Type of data, labels and parameters.
     """
 
     name: str
@@ -53,6 +55,7 @@ class Row:
     optimizer: tuple = SGD
     eager: bool = False
     about: dict = field(default_factory=dict)
+    dtype: str = "float32"
 
     @property
     def image(self):
@@ -66,10 +69,10 @@ class Row:
         for _ in range(BATCHES):
             shape = (self.batch, *self.shape)
             if self.words:
-                data = random.randint(0, self.words, shape).astype("float32")
+                data = random.randint(0, self.words, shape).astype(self.dtype)
             else:
-                data = random.standard_normal(shape).astype("float32")
-            labels = random.randint(0, self.classes or 2, number).astype("float32")
+                data = random.standard_normal(shape).astype(self.dtype)
+            labels = random.randint(0, self.classes or 2, number).astype(self.dtype)
             yield data, labels
 
 
@@ -101,3 +104,32 @@ ROWS = {
         Row("chain_eager", 64, (64,), "chain", eager=True),
     )
 }
+
+#: changes that make rows fit for many steps
+_SIZES = {
+    "lenet": {"batch": 16},
+    "alexnet": {"batch": 4, "shape": (3, 96, 96)},
+    "vgg16": {"batch": 4, "shape": (3, 64, 64)},
+    "resnet18_v1": {"batch": 8, "shape": (3, 64, 64)},
+    "resnet50_v1": {"batch": 8, "shape": (3, 64, 64)},
+    "inceptionv3": {"batch": 2},
+    "mobilenetv2_1.0": {"batch": 8, "shape": (3, 64, 64)},
+    "lstm_language": {"batch": 4, "labels": 20, "shape": (20,), "classes": 1000, "words": 1000},
+    "gru": {"batch": 8, "shape": (20, 128)},
+    "bert_small": {"batch": 2, "words": 2000},
+    "recommender_dense": {"batch": 128, "words": 2000},
+    "recommender_sparse": {"batch": 128, "words": 2000},
+}
+#: smaller rows, whose names end with their type
+SMALL = {
+    f"{row.name}_{dtype}": replace(
+        row, name=f"{row.name}_{dtype}", dtype=dtype, **_SIZES.get(row.name, {})
+    )
+    for row in ROWS.values()
+    for dtype in ("float32", "float64")
+}
+
+
+def find(name):
+    """Return the row of the table, or the smaller one, with a name."""
+    return ROWS.get(name) or SMALL[name]

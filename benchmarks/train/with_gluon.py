@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.train.networks import loss_of, make, outputs_of
-from benchmarks.train.rows import ROWS
+from benchmarks.train.rows import find
 
 
 class Contender:
@@ -15,14 +15,18 @@ class Contender:
     mx = None
 
     def __init__(self, folder, threads):
-        self.row, mx = ROWS[Path(folder).name], self.mx
-        self.batches = [tuple(map(mx.nd.array, pair)) for pair in self.row.batches()]
+        self.row = find(Path(folder).name)
+        self.batches = [tuple(map(self.array, pair)) for pair in self.row.batches()]
         self.prepare(Path(folder))
+
+    def array(self, values):
+        """An array of the row's type."""
+        return self.mx.nd.array(values, dtype=self.row.dtype)
 
     def weights(self, folder):
         """The initial weights by their names in the graph."""
         with np.load(folder / "weights.npz") as weights:
-            return {name: self.mx.nd.array(weights[name]) for name in weights.files}
+            return {name: self.array(weights[name]) for name in weights.files}
 
     def finish(self):
         self.mx.nd.waitall()
@@ -38,6 +42,7 @@ class Gluon(Contender):
         mx, weights = self.mx, self.weights(folder)
         self._net, self._loss = make(mx, self.row), loss_of(mx, self.row)
         self._net.initialize()
+        self._net.cast(self.row.dtype)
         self._net(self.batches[0][0][:2])  # infer the layers' shapes
         names = json.loads((folder / "names.json").read_text())
         for name, parameter in self._net._collect_params_with_prefix().items():
@@ -71,7 +76,11 @@ class Module(Contender):
         if self.row.labels == 1:
             fed = self.batches
         data, label = fed[0]
-        module.bind([("data", data.shape)], [("label", label.shape)])
+        described = [
+            [mx.io.DataDesc(name, array.shape, self.row.dtype)]
+            for name, array in (("data", data), ("label", label))
+        ]
+        module.bind(*described)
         parts = ({}, {})
         for name, value in weights.items():
             parts[name in auxiliary][name] = value

@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 import mxcy as mx
+from benchmarks import compare_losses
 from benchmarks.score.contenders import Cell, Result
 from benchmarks.train import material as files
 from benchmarks.train import with_gluon
 from benchmarks.train.report import lines, ratio
-from benchmarks.train.rows import ROWS
+from benchmarks.train.rows import ROWS, find
 
 SMALL = {
     "lenet": {"batch": 4},
@@ -49,6 +50,23 @@ def test_gluon_and_module_start_alike(material):
     assert np.isfinite(losses).all()
     np.testing.assert_allclose(losses[0], losses[1], rtol=1e-3)
     assert losses[0, 3] != losses[0, 0]  # the same batch as at first, with other weights
+
+
+def test_smaller_rows_train_in_both_types(tmp_path):
+    for dtype in ("float32", "float64"):
+        material = compare_losses.SmallMaterial(f"lenet_{dtype}", tmp_path)
+        assert material.row is find(material.name)
+        programs = [kind(material.folder, 1) for kind in (Gluon, Module)]
+        assert all(np.dtype(array.dtype) == dtype for array in programs[0].batches[0])
+        losses = np.array([_first(program, 2) for program in programs])
+        np.testing.assert_allclose(losses[0], losses[1], rtol=1e-6 if dtype == "float32" else 1e-13)
+
+
+def test_differences_of_losses_are_the_largest_of_ten_steps():
+    expected = np.ones(20)
+    ours = expected + np.array([0, 0.25] + 17 * [0] + [-0.5])
+    found = compare_losses.differences({"MXNet Gluon": expected, "mxcy Gluon": ours})
+    assert {name: list(values) for name, values in found.items()} == {"mxcy Gluon": [0.25, 0.5]}
 
 
 def _first(program, steps):

@@ -80,8 +80,11 @@ def _by_numpy(called, inputs, raw, keywords):
     options = {name: value for name, value in options.items() if value is not _Null}
     for name in ("ctx", "device"):
         options.pop(name, None)
+    function = getattr(onp, called.name.rpartition(".")[2], None)
+    if function is None:
+        return None
     try:
-        return getattr(onp, called.name.rpartition(".")[2])(*inputs, **options)
+        return function(*inputs, **options)
     except TypeError:  # let the operator raise the error
         return None
 

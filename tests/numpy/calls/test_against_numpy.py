@@ -301,6 +301,12 @@ def test_numbers_alone_are_numpys():
     assert type(np.exp(2.0)) is onp.float64 and np.add(2, 3) == 5
 
 
+@pytest.mark.parametrize("name", ["relu", "sigmoid", "erf", "digamma", "log_softmax"])
+def test_numbers_that_numpy_has_no_function_for_are_arrays(name):
+    function = getattr(mx.npx, name)
+    assert function(0.25).item() == function(np.array(0.25)).item()
+
+
 def test_operands_of_other_types():
     array = np.array([1.0, 2])
     assert (array + [1, 2]).tolist() == [2, 4]
