@@ -139,6 +139,33 @@ bool build_data(const mx_call* call, Job* job) {
   return true;
 }
 
+// The transpose of a 1 x 1 convolution of stride 1, a convolution, added to input 2: oneDNN's
+// deconvolutions would add in a second pass.
+bool build_data_sum(const mx_call* call, Job* job) {
+  const Blocked& p = *static_cast<const Blocked*>(call->params);
+  if (!p.sum) return build_data<Blocked>(call, job);
+  for (int i = 0; i < 3; ++i) {
+    if (p.kernel[i] != 1 || p.stride[i] != 1 || p.pad[i] != 0)
+      return mx_fail("oneDNN: sums need a kernel of length 1 without steps and padding") == 0;
+  }
+  const Shapes s(p);
+  const int type = data_type(call->in[0].dtype);
+  Primitive& primitive = job->primitive();
+  Attributes attributes;
+  attributes.sum();
+  dnnl_primitive_desc* description = nullptr;
+  const int status = api().convolution_forward_primitive_desc_create(
+      &description, opened().engine, kInference, kConvolutionDirect, target_of(p, s, type),
+      Layout::any(s.transposed, type), Layout(), source_of(p, s, type), s.stride.at, s.dilate.at,
+      s.before.at, s.after.at, attributes.get());
+  if (!primitive.take(status, description, "convolution") || !fast(primitive, type)) return false;
+  job->input(kSrc, 0, target_in(p, s, type));
+  job->input(kWeights, 1, Layout::strided(s.transposed, s.transposed_strides, type));
+  job->start_from(2, 0);
+  job->output(kDst, 0, source_in(p, s, type));
+  return true;
+}
+
 template <class P>
 bool build_weight(const mx_call* call, Job* job) {
   const P& p = *static_cast<const P*>(call->params);
@@ -168,7 +195,7 @@ void register_conv_train() {
   add_kernel<Plain, build_data<Plain>>("conv_onednn_data", kFloats);
   add_kernel<Plain, build_weight<Plain>>("conv_onednn_weight", kFloats);
   add_kernel<Blocked, build_forward<Blocked>>("conv_train_onednn", kBlockedTypes);
-  add_kernel<Blocked, build_data<Blocked>>("conv_train_onednn_data", kBlockedTypes);
+  add_kernel<Blocked, build_data_sum>("conv_train_onednn_data", kBlockedTypes);
   add_kernel<Blocked, build_weight<Blocked>>("conv_train_onednn_weight", kBlockedTypes);
 }
 

@@ -1,10 +1,14 @@
 """Plain and blocked forms of a graph's arrays, shared by the layout passes."""
 
 from mxcy.graph.analysis.users import Users
+from mxcy.graph.node import attrs_of
 from mxcy.graph.rewrite import Rewrite
+from mxcy.ops.core.record import find
 from mxcy.ops.fused.blocked import plain_shape
 
-__all__ = ["Forms", "elementwise", "on_blocked"]
+__all__ = ["Forms", "adds", "elementwise", "on_blocked", "refuses"]
+
+_ADDITIONS = find("elemwise_add"), find("broadcast_add")
 
 
 class Forms:
@@ -122,3 +126,24 @@ def elementwise(forms, number):
     ):
         return False
     return on_blocked(forms, number)
+
+
+def adds(graph, number):
+    """Whether a node adds two arrays of the same shape."""
+    node, shape = graph.nodes[number], graph.specs[number][0].shape
+    return node.op in _ADDITIONS and all(graph.spec(e).shape == shape for e in node.inputs)
+
+
+def refuses(target, op, attrs, ins):
+    """Whether no native kernel accepts a call."""
+    a = attrs_of(op, attrs)
+    outs = op.infer(a, ins)
+    for kernel in op.kernels:
+        if kernel.when is not None and kernel.when(a, ins, outs) is not None:
+            continue
+        if not target.has_kernel(kernel.name, ins[0].dtype):
+            continue
+        params = kernel.struct.pack(**kernel.params(a, ins, outs))
+        if target.query(kernel.name, params, ins, outs, "accepts") is None:
+            return False
+    return True

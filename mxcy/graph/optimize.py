@@ -11,6 +11,7 @@ from mxcy.graph.passes import (
     excitation,
     fold,
     fuse,
+    gradient_sums,
     int8,
     layers,
     layout,
@@ -56,6 +57,7 @@ TRAINING = (
     cse.run,
     mirror.run,
     training_layout.run,
+    gradient_sums.run,
     norm_sums.run,
 )
 #: final passes on all graphs

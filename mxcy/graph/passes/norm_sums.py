@@ -7,6 +7,7 @@ mask. Controlled by MXNET_USE_FUSION.
 
 from mxcy._base.dtypes import CODES
 from mxcy.graph.analysis.users import Users
+from mxcy.graph.forms import adds
 from mxcy.graph.rewrite import Rewrite
 from mxcy.ops.core.record import find
 
@@ -15,7 +16,7 @@ __all__ = ["run"]
 _FLOAT = CODES["float32"]
 _NORM, _NORM_GRAD = find("_blocked_batch_norm"), find("_blocked_batch_norm_grad")
 _FUSED, _FUSED_GRAD = find("_blocked_norm_sum"), find("_blocked_norm_sum_grad")
-_ADDITIONS, _RELU_GRAD = (find("elemwise_add"), find("broadcast_add")), find("_activation_grad")
+_RELU_GRAD = find("_activation_grad")
 _NAMES = ("eps", "momentum", "fix_gamma")
 
 
@@ -60,7 +61,7 @@ def _put_gradient(rewrite, users, mask, norm):
     nodes = rewrite.graph.nodes
     (source, index), (total, _) = nodes[mask].inputs
     gradients = [(source, index)]
-    if _adds(rewrite.graph, source) and users.only(source) == mask:
+    if adds(rewrite.graph, source) and users.only(source) == mask:
         gradients = nodes[source].inputs
     first, *second = (rewrite.entry(entry) for entry in gradients)
     others = [rewrite.entry(entry) for entry in nodes[norm].inputs[1:]]
@@ -68,12 +69,6 @@ def _put_gradient(rewrite, users, mask, norm):
     inputs = [first, *others, positive, *second]
     attrs = {"joined": bool(second)}
     _put(rewrite, nodes[mask], norm, mask, _FUSED_GRAD, attrs, inputs)
-
-
-def _adds(graph, number):
-    """Whether a node adds two arrays of the same shape."""
-    node, shape = graph.nodes[number], graph.specs[number][0].shape
-    return node.op in _ADDITIONS and all(graph.spec(e).shape == shape for e in node.inputs)
 
 
 def _is_relu(node):
@@ -84,7 +79,7 @@ def _sums(graph, users):
     """Make {number of a relu: (number of a normalisation, entry added to it, sum)}."""
     found = {}
     for number, node in enumerate(graph.nodes):
-        if not _adds(graph, number) or graph.specs[number][0].dtype != _FLOAT:
+        if not adds(graph, number) or graph.specs[number][0].dtype != _FLOAT:
             continue
         after = users.only(number)
         if after is None or not _is_relu(graph.nodes[after]):

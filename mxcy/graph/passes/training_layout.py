@@ -6,8 +6,7 @@ only where necessary, once per array.
 """
 
 from mxcy._base.dtypes import CODES
-from mxcy.graph.forms import Forms, elementwise, on_blocked
-from mxcy.graph.node import attrs_of
+from mxcy.graph.forms import Forms, elementwise, on_blocked, refuses
 from mxcy.ops.convolution.conv import conv_attrs
 from mxcy.ops.core.infer import Spec
 from mxcy.ops.core.record import find
@@ -85,22 +84,6 @@ def _attrs(node):
     return {name: getattr(node.attrs, name) for name in node.op.schema.names}
 
 
-def _refuses(target, op, attrs, ins):
-    """Whether no native kernel accepts a call."""
-    op = find(op)
-    a = attrs_of(op, attrs)
-    outs = op.infer(a, ins)
-    for kernel in op.kernels:
-        if kernel.when is not None and kernel.when(a, ins, outs) is not None:
-            continue
-        if not target.has_kernel(kernel.name, ins[0].dtype):
-            continue
-        params = kernel.struct.pack(**kernel.params(a, ins, outs))
-        if target.query(kernel.name, params, ins, outs, "accepts") is None:
-            return False
-    return True
-
-
 # --- convolutions ---------------------------------------------------------------------------------
 
 
@@ -123,7 +106,7 @@ def _put_conv(forms, number, op, attrs, blocked_ins, blocked_out):
         specs.append(Spec(shape, spec.dtype))
     if blocked_out and not forms.can_block((number, 0)):
         return False
-    if _refuses(forms.target, op, attrs, specs):
+    if refuses(forms.target, find(op), attrs, specs):
         return False
     inputs = [
         forms.blocked(entry) if is_blocked else forms.plain(entry)

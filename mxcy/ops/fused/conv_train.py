@@ -30,7 +30,8 @@ def _kernels(suffix, roles):
 
     def params(a, ins, outs):
         data, weight, out = roles(a, ins, outs)
-        about = {"no_bias": bool(suffix) or a.no_bias, "with_sum": False, "act": "none", "tile": 0}
+        about = {"no_bias": bool(suffix) or a.no_bias, "act": "none", "tile": 0}
+        about["with_sum"] = _adds(a)
         extended = _Extended(a, alpha=0.0, beta=0.0, **about)
         pad = resolve(a)[3]
         return conv_struct(extended, *data.shape[:2], data.shape[2:], out.shape[2:], pad)
@@ -59,12 +60,21 @@ def _kernels(suffix, roles):
             return "its sums depend on the number of threads"
         return None
 
+    def inplace(a, ins, outs):
+        return (2,) if _adds(a) else ()
+
     about = {"struct": FUSED_CONV, "params": params, "work": work, "asks": True}
+    about["inplace"] = inplace
     winograd = native(f"{_KERNELS}_winograd{suffix}", when=not_for_winograd, **about)
     onednn = native(f"{_KERNELS}_onednn{suffix}", when=not_for_onednn, **about)
     if suffix != "_weight":
         return winograd, onednn
     return winograd, native(f"{_KERNELS}_pixels_weight", **about), onednn
+
+
+def _adds(a):
+    """Return whether a map is added to another array."""
+    return getattr(a, "with_sum", False)
 
 
 class _Extended:
@@ -159,11 +169,19 @@ class _BlockedConv(_Blocks):
         return blocked(xp, out, a.out_block)
 
 
-@op("_blocked_conv_data", inputs="grad weight")
+@op(
+    "_blocked_conv_data",
+    arguments=lambda a: ("grad", "weight", "other") if a.with_sum else ("grad", "weight"),
+    inputs="grad weight other?",
+)
 class _BlockedConvData(_Blocks):
-    """`_conv_data` of a blocked gradient, for blocked data of spatial extents `spatial`."""
+    """`_conv_data` of a blocked gradient, for blocked data of spatial extents `spatial`.
+
+    If `with_sum`, it is added to another array.
+    """
 
     spatial: Shape
+    with_sum: Bool = False
 
     grad = no_rule
     dtypes = ("float32", "bfloat16")
@@ -181,8 +199,12 @@ class _BlockedConvData(_Blocks):
             if attrs["in_block"]:
                 out = _data_and_out(attrs, data, weight)[1]
                 yield sample(out, weight, **attrs, spatial=data[2:], **_SHARED)
+                if "stride" not in attrs:
+                    other = blocked_shape(data, attrs["in_block"])
+                    about = {**attrs, "spatial": data[2:], "with_sum": True}
+                    yield sample(out, weight, other, **about, **_SHARED)
 
-    def infer(a, grad, weight):
+    def infer(a, grad, weight, other=None):
         out = plain_spec(grad, a.out_block)
         if out.shape is None or weight.shape is None:
             return Spec(None, grad.dtype)
@@ -192,10 +214,14 @@ class _BlockedConvData(_Blocks):
         data = Spec((out.shape[0], channels, *whole_shape(a.spatial, "spatial")), grad.dtype)
         shape, _ = conv_shapes(a, data, weight)
         require(shape == out.shape, f"grad: expected {shape} in blocks, got {out.shape}")
-        return _blocks_of(data, a.in_block)
+        result = _blocks_of(data, a.in_block)
+        if other is not None:
+            other.fill("other", result.shape, result.dtype)
+        return result
 
-    def ref(a, xp, grad, weight):
-        return _written(xp, data_ref(a, xp, plain(xp, grad), weight, a.spatial), a.in_block)
+    def ref(a, xp, grad, weight, other=None):
+        own = _written(xp, data_ref(a, xp, plain(xp, grad), weight, a.spatial), a.in_block)
+        return own if other is None else own + other
 
 
 @op("_blocked_conv_weight", inputs="data grad")
