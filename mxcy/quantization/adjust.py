@@ -9,10 +9,14 @@ from mxcy.quantization.centre import centre
 from mxcy.quantization.collectors import CalibrationCollector
 from mxcy.quantization.equalise import equalise, shared_channels
 from mxcy.quantization.layers import layers_of
+from mxcy.quantization.mix import Samples, mix
 from mxcy.quantization.paired_run import QuantizedNodes, run_both
 from mxcy.quantization.rounding import round_layer
 
 __all__ = ["Preparation"]
+
+#: factor of the ranges of mixed channels: all are as wide, so larger values exceed many of them
+_HEADROOM = 1.15
 
 
 class _Channels(CalibrationCollector):
@@ -63,11 +67,28 @@ class Preparation:
         nodes = [node for node in topological(qsym._entries) if node.name.startswith(prefix)]
         self._quantized = {node.name.removeprefix(prefix): node for node in nodes}
         self._sym, self._batches, self._ctx = sym, batches, ctx
-        self._rounded = values = self.floats.copy()
+        self._rounded, self._mixed = self.floats.copy(), set()
+        values = self._rounded
         self._layers = layers = layers_of(sym, set(self._quantized), values)
         if layers and batches and scales:
-            _balance_channels(sym, layers, values, batches, ctx)
+            groups = shared_channels(sym, layers)
+            self._mixed = _mix_channels(sym, groups, values, batches, ctx)
+            _balance_channels(sym, layers, groups, values, batches, ctx)
         self.floats = values.copy()
+
+    def widened(self, ranges):
+        """Return calibrated ranges, with headroom for arrays of mixed channels.
+
+        Parameters
+        ----------
+        ranges : dict of str to (float, float)
+
+        Returns
+        -------
+        dict of str to (float, float)
+        """
+        wide = {name: ranges[name] for name in self._mixed & ranges.keys()}
+        return ranges | {n: (low * _HEADROOM, high * _HEADROOM) for n, (low, high) in wide.items()}
 
     def round(self, ranges, dtype):
         """Round the weights of all layers, in topological order.
@@ -108,9 +129,25 @@ class Preparation:
         return values
 
 
-def _balance_channels(sym, layers, values, batches, ctx):
+def _mix_channels(sym, groups, values, batches, ctx):
+    """Mix the channels of linear arrays; return the names of these arrays."""
+    groups = [group for group in groups if group.linear]
+    if not groups:
+        return set()
+    names = {name for group in groups for name in group.names}
+    samples = Samples(sorted(names), len(batches))
+    calibration.collect(sym, values, batches, samples, ctx)
+    examples = sum(len(next(iter(batch.values()))) for batch in batches)
+    mixed = set()
+    for group in groups:
+        arrays = [np.concatenate(samples.rows[name]) for name in group.names]
+        if mix(group, arrays, examples):
+            mixed.update(group.names)
+    return mixed
+
+
+def _balance_channels(sym, layers, groups, values, batches, ctx):
     """Shift and scale channels so that they use the range of their array."""
-    groups = shared_channels(sym, layers)
     names = {name for group in groups for name in group.names}
     names |= {layer.name for layer in layers.values() if layer.act == "none"}
     if not names:

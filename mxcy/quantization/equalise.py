@@ -35,11 +35,13 @@ class ChannelGroup:
         Upper limit of clipping activations; 0 if there is none.
     fixed : bool
         Whether anything but layers writes or reads one of the arrays.
+    linear : bool
+        Whether nothing but sums and layers without groups and activation lies between the layers.
     """
 
     def __init__(self):
         self.writers, self.readers, self.names = [], [], []
-        self.limit, self.fixed = 0.0, False
+        self.limit, self.fixed, self.linear = 0.0, False, True
 
     def join(self, other):
         """Merge another group into this one."""
@@ -48,6 +50,7 @@ class ChannelGroup:
         self.names += other.names
         limits = [limit for limit in (self.limit, other.limit) if limit]
         self.limit, self.fixed = min(limits, default=0.0), self.fixed or other.fixed
+        self.linear = self.linear and other.linear
 
 
 def shared_channels(sym, layers):
@@ -87,12 +90,15 @@ def shared_channels(sym, layers):
             group.writers.append(layer)
             group.names.append(layer.name)
             group.limit = layer.limit
+            group.linear = layer.act == "none" and layer.groups == 1
             group.fixed = layer.act == "other" or not layer.scalable() or _keeps_rows(layer)
             group_of(layer.source).readers.append(layer)
             group_of(layer.source).fixed |= _keeps_rows(layer)
+            group_of(layer.source).linear &= layer.groups == 1
             if layer.other is not None:
                 merge(group, group_of(layer.other))
         elif _commutes_with_scaling(node):
+            group.linear = node.op in _SUMS
             if len(node.inputs) > 1:
                 group.names.append(output_name(node, 0))
             for entry in node.inputs:

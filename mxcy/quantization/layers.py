@@ -90,6 +90,29 @@ class Layer:
         """Divide the weights by factors of the data's channels."""
         self.write_rows(self.rows() / self.spread(factors))
 
+    def taps(self, count):
+        """Return an ungrouped layer's weight for `count` channels: (filters, channels, taps)."""
+        weight = self.read("weight").astype(np.float64)
+        return weight.reshape(len(weight), count, -1)
+
+    def mix_outputs(self, matrix):
+        """Multiply the output channels of an ungrouped layer by a matrix."""
+        inner = matrix
+        if self.norm is not None:
+            deviation = np.sqrt(self.read("moving_var").astype(np.float64) + self.norm.eps)
+            inner = matrix * (self.read("gamma") / deviation)
+            self.write("beta", matrix @ self.read("beta"))
+            self.write("moving_mean", inner @ self.read("moving_mean"))
+            self.write("gamma", deviation)
+        self.write("weight", np.tensordot(inner, self.read("weight"), 1))
+        if "bias" in self.names:
+            self.write("bias", inner @ self.read("bias"))
+
+    def unmix_inputs(self, inverse):
+        """Multiply the channels of an ungrouped layer's data by a matrix, before the weights."""
+        taps = self.taps(len(inverse)).transpose(0, 2, 1) @ inverse
+        self.write_rows(taps.transpose(0, 2, 1))
+
     def products_of(self, constants):
         """Return the result of each filter for data that are constant in each channel."""
         return (self.rows() * self.spread(constants)).sum(axis=-1).reshape(-1)

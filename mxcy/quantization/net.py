@@ -76,8 +76,8 @@ def quantize_net(
     LayerOutputCollector : object, optional
         See `quantize_graph`.
     adjust_parameters : bool
-        Whether to equalize channels, round weights and correct biases by the calibration data,
-        which brings results closer to the float network's.
+        Whether to mix and equalize channels, round weights and correct biases by the calibration
+        data, which brings results closer to the float network's.
     tolerance : float, optional
         Largest allowed root mean square error relative to the standard deviation of the outputs, on
         the first calibration data. Layers with the largest error for their share of the work stay
@@ -211,6 +211,7 @@ class _Task:
         _, _, (dtype, *_) = self._selection
         self.ranges = ranges_of(collector, dtype, logger)
         if self.preparation:
+            self.ranges = self.preparation.widened(self.ranges)
             known = self.ranges
             if quantized is not None:
                 known = {name: self.ranges.get(name) for name in quantized}

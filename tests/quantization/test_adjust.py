@@ -137,6 +137,7 @@ def test_factors_of_channels_do_not_change_results(network, images):
     # between expansion and depthwise, between that and projection, and all sums
     assert sorted(len(group.writers) for group in groups) == [1, 1, 1, 1, 3]
     assert sorted(group.limit for group in groups) == [6, 6, 6, 6, 6]
+    assert not any(group.linear for group in groups)  # the first summand has an activation
     scaled = Preparation(sym, qsym, values, [{"data": images}], mx.cpu()).floats
     changed = [name for name in values if (scaled[name].asnumpy() != values[name].asnumpy()).any()]
     assert any(name.endswith("gamma") for name in changed)
