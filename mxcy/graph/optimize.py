@@ -16,6 +16,7 @@ from mxcy.graph.passes import (
     layers,
     layout,
     mirror,
+    mixed,
     norm_sums,
     pixels,
     portions,
@@ -37,6 +38,7 @@ INFERENCE = (simplify.run, same_types.run, fold.run, widen.run, cse.run, recurre
 BACKEND = (
     casts.run,
     attention.run,
+    mixed.run,
     products.run,
     pixels.run,
     layers.run,

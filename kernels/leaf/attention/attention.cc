@@ -102,36 +102,9 @@ struct Forward {
 template <class T>
 int attend(const mx_call* call) {
   const P& p = *(const P*)call->params;
-  const Blocks blocks(p.queries);
-  // If there are too few matrices to share evenly, blocks of queries are distributed as well.
-  const int64_t matrices = p.outer * p.inner, shares = 2 * call->threads;
-  const int64_t wanted = call->threads > 1 && matrices < shares ? ceil_div(shares, matrices) : 1;
-  const int64_t pieces = least(wanted, blocks.count), each = ceil_div(blocks.count, pieces);
-  bool ok = true;
-  parallel_for(call->threads, matrices * pieces, 1, [&](int64_t begin, int64_t end) {
-    void* memory = buffer_memory<T, ForwardBuffers>(p, blocks);
-    if (!memory) {
-      ok = false;
-      return;
-    }
-    BumpAllocator<T> allocator(memory);
-    const ForwardBuffers<T> own(p, blocks, allocator);
-    int64_t packed = -1;
-    for (int64_t task = begin; task < end; ++task) {
-      const Problem<T> problem = {p, call, 0, task / pieces};
-      const Forward<T> forward(problem, own);
-      if (packed != problem.matrix) {
-        packed = problem.matrix;
-        forward.pack();
-      }
-      const int64_t last = least(blocks.count, (task % pieces + 1) * each);
-      for (int64_t block = task % pieces * each; block < last; ++block) {
-        const int64_t from = block * blocks.size;
-        forward.attend(from, least(blocks.size, p.queries - from));
-      }
-    }
-  });
-  return ok ? 0 : mx_fail("attention: out of memory");
+  return each_block<T, ForwardBuffers<T>, Forward<T>>(call, p)
+             ? 0
+             : mx_fail("attention: out of memory");
 }
 
 }  // namespace

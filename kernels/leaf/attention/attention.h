@@ -200,11 +200,47 @@ int64_t score_row(const P& p) {
 }
 
 // A thread's buffers in scratch memory; NULL if it is exhausted.
-template <class T, template <class> class Buffers>
+template <class T, class Buffers>
 void* buffer_memory(const P& p, const Blocks& blocks) {
   BumpAllocator<T> counter(nullptr);
-  (void)Buffers<T>(p, blocks, counter);
+  (void)Buffers(p, blocks, counter);
   return scratch(kTempSlot, (size_t)counter.bytes());
+}
+
+// Call Forward's pack() once for each matrix, and attend(first query, rows) for its blocks of
+// queries, on the team; false if memory is exhausted.
+template <class T, class Buffers, class Forward>
+bool each_block(const mx_call* call, const P& p) {
+  const Blocks blocks(p.queries);
+  // If there are too few matrices to share evenly, blocks of queries are distributed as well.
+  const int64_t matrices = p.outer * p.inner, shares = 2 * call->threads;
+  const int64_t wanted = call->threads > 1 && matrices < shares ? ceil_div(shares, matrices) : 1;
+  const int64_t pieces = least(wanted, blocks.count), each = ceil_div(blocks.count, pieces);
+  bool ok = true;
+  parallel_for(call->threads, matrices * pieces, 1, [&](int64_t begin, int64_t end) {
+    void* memory = buffer_memory<T, Buffers>(p, blocks);
+    if (!memory) {
+      ok = false;
+      return;
+    }
+    BumpAllocator<T> allocator(memory);
+    const Buffers own(p, blocks, allocator);
+    int64_t packed = -1;
+    for (int64_t task = begin; task < end; ++task) {
+      const Problem<T> problem = {p, call, 0, task / pieces};
+      const Forward forward(problem, own);
+      if (packed != problem.matrix) {
+        packed = problem.matrix;
+        forward.pack();
+      }
+      const int64_t last = least(blocks.count, (task % pieces + 1) * each);
+      for (int64_t block = task % pieces * each; block < last; ++block) {
+        const int64_t from = block * blocks.size;
+        forward.attend(from, least(blocks.size, p.queries - from));
+      }
+    }
+  });
+  return ok;
 }
 
 }  // namespace attention

@@ -129,7 +129,7 @@ int attend_back(const mx_call* call) {
     if (p.clear[s]) memset(call->out[s].data, 0, (size_t)count(call->out[s]) * sizeof(T));
   bool ok = true;
   parallel_for(call->threads, p.outer * p.inner, 1, [&](int64_t begin, int64_t end) {
-    void* memory = buffer_memory<T, BackwardBuffers>(p, blocks);
+    void* memory = buffer_memory<T, BackwardBuffers<T>>(p, blocks);
     if (!memory) {
       ok = false;
       return;

@@ -1,6 +1,6 @@
 // Normalisation of contiguous rows (layer, group and instance normalisation): "row_norm" (data,
 // gamma, beta -> output, mean, std) and "row_norm_grad" (gradient, data, gamma, mean, std -> data,
-// gamma, beta).
+// gamma, beta). "row_norm_mixed" has float gamma and beta, and the first output only.
 //
 // Element i of the array has gamma[i / block % count]: for layers, block is 1 and count the row
 // length; for groups and instances a block is a whole channel.
@@ -27,12 +27,14 @@ void each_piece(const mx_row_norm_params& p, int64_t row, const Body& body) {
   }
 }
 
-template <class S>
+template <class S, class G = S>
 int row_norm(const mx_call* call) {
   typedef Sum<S> T;
   const auto& p = *(const mx_row_norm_params*)call->params;
   const bool layer = is_layer(p);
-  const S *gamma = data<S>(call->in[1]), *beta = data<S>(call->in[2]);
+  const G *gamma = data<G>(call->in[1]), *beta = data<G>(call->in[2]);
+  const auto output = [call](int i) { return i < call->nout ? data<S>(call->out[i]) : nullptr; };
+  S *means = output(1), *deviations = output(2);
   const double count = (double)(p.length ? p.length : 1);
   parallel_for(call->threads, p.rows, 1, [&](int64_t begin, int64_t end) {
     for (int64_t r = begin; r < end; ++r) {
@@ -42,8 +44,8 @@ int row_norm(const mx_call* call) {
       const double squares = sum_run<T>(p.length, [m](auto x) { return (x - m) * (x - m); }, in);
       const double std = __builtin_sqrt(squares / count + p.eps);
       const T inverse = (T)(1 / std);
-      if (call->out[1].data) store_scalar(data<S>(call->out[1]) + r, m);
-      if (call->out[2].data) store_scalar(data<S>(call->out[2]) + r, (T)std);
+      if (means) store_scalar(means + r, m);
+      if (deviations) store_scalar(deviations + r, (T)std);
       each_piece(p, r, [&](int64_t at, int64_t n, int64_t number) {
         if (layer) {
           return map_run(
@@ -180,5 +182,6 @@ void register_norm_row() {
   add_kernels<double>(MX_BIT(F64));
   add_kernels<f16>(MX_BIT(F16));
   add_kernels<bf16>(MX_BIT(BF16));
+  mx_kernel_add("row_norm_mixed", row_norm<bf16, float>, MX_BIT(BF16), 0);
 }
 MX_LEAF_END

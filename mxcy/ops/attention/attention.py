@@ -13,6 +13,7 @@ from mxcy.ops.core.attrs import Double, Enum, LongTuple, Shape
 from mxcy.ops.core.infer import Spec, require, same_dtype, whole_shape
 from mxcy.ops.core.params import ATTENTION
 from mxcy.ops.core.record import native, no_rule, op, sample, values
+from mxcy.ops.fused.layer import parameters_of
 from mxcy.ops.matrix.strided_dot import indices
 from mxcy.ops.norm.batch import require_float
 from mxcy.ops.shape.strided import reached
@@ -181,7 +182,7 @@ def _gradients(a, xp, grad, output, stats, *inputs):
 # --- kernels -------------------------------------------------------------------------------------
 
 
-def _kernel(name, first):
+def _kernel(name, first, refuse=lambda a: None):
     """Return the native kernel; the arrays follow `first` other inputs."""
 
     def params(a, ins, outs):
@@ -216,12 +217,18 @@ def _kernel(name, first):
     def when(a, ins, outs):
         # The reference handles overlapping elements; no kernel does.
         stepped = a.masking == "length" or a.mask_place[3] in (0, 1)
-        return None if stepped else "the columns of the mask are not contiguous"
+        return refuse(a) if stepped else "the columns of the mask are not contiguous"
 
     def work(a, ins, outs):
         return math.prod(a.sizes[:4]) * (a.sizes[4] + a.sizes[5]) // 4
 
     return native(name, ATTENTION, params, when, work=work, mixed=True)
+
+
+def _refuse_odd(a):
+    """Return why pairs of elements cannot be moved together, or None."""
+    even = a.sizes[4] % 2 == 0 and a.key_place[3] % 2 == 0
+    return None if even else "elements of a key are no whole pairs"
 
 
 def _interleaved(heads, steps, batch, depth, parts=3):
@@ -335,6 +342,31 @@ class Attention(_Attention):
         return (*slopes, *[None] * (len(inputs) - len(slopes)))
 
     ref = _result
+
+
+@op("_mixed_attention", inputs="first second? third? mask?")
+class MixedAttention(_Attention):
+    """Compute `_attention` of bfloat16 arrays in float32; the result is bfloat16.
+
+    An added mask is float32. Exponentials may be rounded to bfloat16 before they are multiplied by
+    the values.
+    """
+
+    dtypes = ("bfloat16",)
+    kernels = (_kernel("attention_bf16", 0, _refuse_odd),)
+    arguments = _arguments
+
+    def samples():
+        for steps in (5, 40):
+            yield sample((steps, 2, 96), grad=False, **_interleaved(2, steps, 2, 16))
+
+    def infer(a, *specs):
+        arrays, mask = _split(a, specs)
+        out, _ = _check(a, [parameters_of(spec) for spec in arrays], mask)
+        return Spec(out.shape, arrays[0].dtype)
+
+    def ref(a, xp, *inputs):
+        return _result(a, xp, *inputs)[0]
 
 
 @op(

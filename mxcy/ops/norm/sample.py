@@ -16,7 +16,7 @@ __all__ = []
 _FLOATS = ("float32", "float64", "float16", "bfloat16")
 
 
-def _kernel(name, first, rows, per_layer, when=None):
+def _kernel(name, first, rows, per_layer, when=None, mixed=False):
     """Return the native kernel `name`, whose data is input `first` and whose gamma is the next.
 
     ``rows(a, shape)`` is the number of separately normalised rows for data of that shape.
@@ -35,15 +35,17 @@ def _kernel(name, first, rows, per_layer, when=None):
             "eps": eps,
         }
 
-    return native(name, struct=ROW_NORM, params=params, when=when)
+    return native(name, struct=ROW_NORM, params=params, when=when, mixed=mixed)
 
 
-def _layer_kernel(name, first):
+def layer_kernel(name, first, mixed=False):
+    """Return the kernel for rows that are normalised as a whole; see `_kernel`."""
+
     def when(a, ins, outs):
         last = normal_axis(a.axis, ins[first].ndim) == ins[first].ndim - 1
         return None if last else "axis is not the last"
 
-    return _kernel(name, first, lambda a, shape: Spec(shape[:-1]).size, True, when)
+    return _kernel(name, first, lambda a, shape: Spec(shape[:-1]).size, True, when, mixed)
 
 
 def _group_kernel(name, first, groups):
@@ -90,7 +92,7 @@ class LayerNorm:
         sample((3, 4), (4,), (4,), output_mean_var=True, grad=False, tol=4),
     )
 
-    kernels = narrow_first(by_onednn(_layer_kernel("row_norm", 0)), _layer_kernel("row_norm", 0))
+    kernels = narrow_first(by_onednn(layer_kernel("row_norm", 0)), layer_kernel("row_norm", 0))
 
     def infer(a, data, gamma, beta):
         stats = _infer_layer_norm(a, data, gamma)
@@ -154,7 +156,7 @@ class _LayerNormGrad:
     )
 
     grad = _layer_norm_curvature
-    kernels = (_layer_kernel("row_norm_grad", 1), by_onednn(_layer_kernel("row_norm_grad", 1)))
+    kernels = (layer_kernel("row_norm_grad", 1), by_onednn(layer_kernel("row_norm_grad", 1)))
 
     def infer(a, grad, data, gamma, mean, std):
         stats = _infer_layer_norm(a, data, gamma)
