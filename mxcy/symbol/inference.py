@@ -282,8 +282,15 @@ def partial_specs(symbol, arrays):
 def _infer(symbol, specs_by_name, shapes):
     """Infer the Specs of (arguments, outputs, auxiliary states)."""
     graph = from_entries(symbol._entries)
-    known = known_specs(symbol, specs_by_name, shapes=shapes, types=not shapes)
-    specs = infer_partial(graph, known, settle=is_np_shape())
+    try:
+        known = known_specs(symbol, specs_by_name, shapes=shapes, types=not shapes)
+        specs = infer_partial(graph, known, settle=is_np_shape())
+    except MXNetError:
+        if not shapes:
+            raise
+        # Shapes do not depend on types, but types that operators assume may contradict each other.
+        known = known_specs(symbol, specs_by_name, shapes=True, types=True)
+        specs = infer_partial(graph, known, settle=is_np_shape())
     by_name = {
         node.name: inferred[0]
         for node, inferred in zip(graph.nodes, specs, strict=True)

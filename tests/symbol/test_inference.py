@@ -89,6 +89,21 @@ def test_variables_tell_of_themselves(b):
             (broken.infer_shape if "__shape__" in attrs else broken.infer_type)()
 
 
+def test_types_that_operators_assume_settle_no_shapes():
+    """An Embedding's dtype is float32 unless the weight's is known."""
+    words = mx.gluon.nn.Embedding(20, 8)
+    layer = mx.gluon.rnn.LSTM(8, layout="NTC", input_size=8)
+    for block in (words, layer):
+        block.cast("float64")
+    out = layer(words(mx.sym.var("data")))
+    assert out.infer_shape(data=(2, 5))[1] == [(2, 5, 8)]
+    module = mx.mod.Module(out, label_names=None)
+    module.bind([mx.io.DataDesc("data", (2, 5), dtype="float64")], for_training=False)
+    module.init_params()
+    module.forward(mx.io.DataBatch([mx.nd.ones((2, 5), dtype="float64")]))
+    assert module.get_outputs()[0].dtype is np.float64
+
+
 def test_shapes_of_constants_are_inferred(b):
     """A recurrent network's first state has an unknown batch size."""
     assert (S.zeros((0, 4)) + b).infer_shape(b=(3, 4)) == ([(3, 4)], [(3, 4)], [])
