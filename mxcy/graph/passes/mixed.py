@@ -14,10 +14,10 @@ __all__ = ["run"]
 
 _FLOAT, _BFLOAT = CODES["float32"], CODES["bfloat16"]
 _CASTS = (find("Cast"), find("amp_cast"))
-#: operator -> (the one for bfloat16 arrays, number of its arrays)
+#: operator -> (the one for bfloat16 arrays, number of its arrays); attention is loaded late
 _MIXED = {
-    find("LayerNorm"): (find("_mixed_layer_norm"), lambda a: 1),
-    find("_attention"): (find("_mixed_attention"), lambda a: max(a.sources) + 1),
+    "LayerNorm": ("_mixed_layer_norm", lambda a: 1),
+    "_attention": ("_mixed_attention", lambda a: max(a.sources) + 1),
 }
 
 
@@ -42,8 +42,8 @@ def run(graph, target):
 
 def _narrow(graph, node):
     """Return the operator, attributes and inputs of a node without its casts."""
-    op, count = _MIXED[node.op]
-    count = count(node.attrs)
+    name, count = _MIXED[node.op.name]
+    op, count = find(name), count(node.attrs)
     attrs = {field.name: getattr(node.attrs, field.name) for field in op.schema.fields}
     sources = [graph.nodes[source].inputs[0] for source, _ in node.inputs[:count]]
     return op, attrs, [*sources, *node.inputs[count:]]
@@ -52,9 +52,9 @@ def _narrow(graph, node):
 def _fits(graph, users, number, target):
     """Whether a node is between casts from and to bfloat16, and there is a kernel without them."""
     node = graph.nodes[number]
-    if node.op not in _MIXED:
+    if node.op is None or node.op.name not in _MIXED:
         return False
-    arrays = node.inputs[: _MIXED[node.op][1](node.attrs)]
+    arrays = node.inputs[: _MIXED[node.op.name][1](node.attrs)]
     if not all(
         _casts(graph, source, _FLOAT) and graph.spec(graph.nodes[source].inputs[0]).dtype == _BFLOAT
         for source, _ in arrays
