@@ -168,7 +168,7 @@ def caller(depth: int = 0) -> str:
     frame: FrameType | None = sys._getframe(1 + depth)
     while frame is not None:
         file = frame.f_code.co_filename
-        if not file.startswith(_OURS) or file.startswith(_EXAMPLES):
+        if not is_ours(file):
             return f"{file.rpartition(os.sep)[2]}:{frame.f_lineno}"
         frame = frame.f_back
     return "mxcy"

@@ -3,6 +3,7 @@
 from mxcy.graph.analysis.users import Users
 from mxcy.graph.node import attrs_of
 from mxcy.graph.rewrite import Rewrite
+from mxcy.ops.core.prepare import prepare
 from mxcy.ops.core.record import find
 from mxcy.ops.fused.blocked import plain_shape
 
@@ -136,14 +137,4 @@ def adds(graph, number):
 
 def refuses(target, op, attrs, ins):
     """Whether no native kernel accepts a call."""
-    a = attrs_of(op, attrs)
-    outs = op.infer(a, ins)
-    for kernel in op.kernels:
-        if kernel.when is not None and kernel.when(a, ins, outs) is not None:
-            continue
-        if not target.has_kernel(kernel.name, ins[0].dtype):
-            continue
-        params = kernel.struct.pack(**kernel.params(a, ins, outs))
-        if target.query(kernel.name, params, ins, outs, "accepts") is None:
-            return False
-    return True
+    return prepare(op, attrs_of(op, attrs), ins, target).kernel is None
