@@ -53,6 +53,8 @@ _INT8 = {
     },
     "_int8_dense": {"int8_dense_onednn": (0,), "int8_dense_tiles": (0,), "int8_dense_direct": (0,)},
 }
+#: attributes without influence on times: layers that differ only in these share a trial
+_UNTIMED = {"algo", "tile", "packed", "zero", "limit", "other_scale"}
 #: bfloat16 kernels
 _NARROW_CONV: dict[str, tuple[int, ...]] = {
     "conv_winograd_bf16": (0, 96),
@@ -216,7 +218,7 @@ def _memory_key(op, attrs, ins, accepted):
     It has the candidates, so that a release with other kernels tries again.
     """
     shapes = [tuple(map(_about, spec.shape)) for spec in (ins[0], *ins[2:])]
-    kept = {name: value for name, value in attrs.items() if name not in ("algo", "tile", "packed")}
+    kept = {name: value for name, value in attrs.items() if name not in _UNTIMED}
     suffix = f" {dtypes.name_of(ins[0].dtype)}" if ins[0].dtype == _BFLOAT else ""
     candidates = " ".join(f"{c.algo}:{c.tile}" for c in accepted)
     return f"{op.name} {kept} {shapes}{suffix} {candidates}"

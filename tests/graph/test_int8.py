@@ -196,6 +196,22 @@ def test_layers_without_ranges_or_float_weights_stay_float(monkeypatch, capfd):
 
 
 @needs_onednn
+def test_layers_that_differ_in_factors_share_a_trial(monkeypatch, capfd, tmp_path):
+    monkeypatch.setenv("MXNET_HOME", str(tmp_path))
+    monkeypatch.setenv("MXNET_CUDNN_ALGO_VERBOSE_LEVEL", "2")
+    net = _Net((2, 16, 12, 10))
+    numbers = net.numbers
+    for number, limit in enumerate((0.5, 0.75, 1.0)):
+        floats = mx.sym.clip(net.conv(numbers, f"c{number}"), 0, limit)
+        numbers = net.quantized(floats, 0, 1.0)
+    net.executor(net.floats(numbers)).forward()
+    lines = capfd.readouterr().out.splitlines()
+    assert sum(line.startswith("mxcy algorithm _int8_conv") for line in lines) == 3
+    # Those of unsigned data have one trial, that of the signed input another.
+    assert sum(line.startswith("mxcy algorithm *") for line in lines) == 2
+
+
+@needs_onednn
 def test_new_weights_are_packed_again():
     net = _Net()
     executor = net.executor(net.floats(net.quantized(net.conv(net.numbers, "c1"), -3, 3)))

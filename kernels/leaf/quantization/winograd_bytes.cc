@@ -16,8 +16,8 @@ constexpr int64_t kRunTiles = 4;    // tiles of a row whose results are converte
 constexpr int64_t kPanel = kMaxVectors * kFilterLanes;
 constexpr int64_t kNumbers = kSide * kSide * kRunTiles * 2 * kFilterLanes;  // before conversion
 
-// Partition of the work: tiles of all images into blocks, and if these are few, panels of filters
-// among the threads.
+// Partition of the work: tiles of all images into blocks, as many for each thread, or if these are
+// few, panels of filters among the threads.
 struct TileGrid {
   int64_t high, wide, total, size;  // tiles of an image and of the batch, tiles of a block
   bool by_panels;
@@ -27,10 +27,10 @@ struct TileGrid {
         wide(ceil_div(l.out_width, kSide)),
         total(l.images * high * wide),
         size(kMostTiles) {
-    by_panels = threads > 1 && l.panels() % threads == 0 && total < l.filters;
-    const int64_t blocks = ceil_div(total, size);
-    const int64_t even = by_panels ? blocks : round_up(blocks, threads);
-    if (total > 0 && blocks < 8 * threads) size = ceil_div(total, even);
+    // With few tiles, weights take more time to read than data to transform in every thread.
+    by_panels = threads > 1 && l.panels() % threads == 0 && 8 * total < l.filters;
+    const int64_t own = ceil_div(total, by_panels ? 1 : threads);
+    if (own > 0) size = ceil_div(own, ceil_div(own, size));
   }
   int64_t blocks() const { return ceil_div(total, size); }
   // Elements from one point to the next; not a multiple of a page.
