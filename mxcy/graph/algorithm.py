@@ -33,6 +33,7 @@ _CONV = {
     "conv_winograd_large": (0,),
     "conv_winograd_strided": (0,),
     "conv_winograd_strided_small": (0,),
+    "conv_winograd_phases": (0,),
     "conv_onednn": (0,),
     "conv_blocked": (0,),
     "conv_depthwise_blocked": (0,),

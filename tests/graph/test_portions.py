@@ -11,6 +11,7 @@ from mxcy.graph.target import Target
 from mxcy.graph.verify import verify
 from tests.graph.graphs import Library, values_for
 from tests.graph.test_channels import Net
+from tests.ops.fused.fused_conv import BLOCK
 
 
 @pytest.fixture
@@ -173,7 +174,8 @@ def test_parts_are_joined_in_place_and_share_weights():
 
     few, many = (plan(batch) for batch in (4, 8))
     names = [step.call.op.name for step in many.steps]
-    assert names.count("slice_axis") == 8 + 1  # of samples, and of the last layer's classes
+    classes = int(1000 % BLOCK > 0)  # cut off from the last layer's blocks
+    assert names.count("slice_axis") == 8 + classes  # of samples, and of classes
     assert names.count("Concat") <= 8  # one per fire module
     assert len(many.once) == len(few.once)
     assert many.arena < 1.5 * few.arena

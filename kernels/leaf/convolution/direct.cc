@@ -106,7 +106,7 @@ struct Cut {
     const double sums = (double)lines * (width + kGroup * ceil_div(width, kColumns));
     const double taps = (double)(s.taps_y * s.taps_x);
     const double band = s.flat ? (double)each : (double)(s.rows_under(each) * s.band_row()) / s.run;
-    return panels * (sums + kWeights) + band * (s.direct ? kRead : kCopy) / taps;
+    return panels * (sums + kWeights) + band * (s.flat ? kRead : kCopy) / taps;
   }
 
   // Floats of a piece's band, rounded up to cache lines.
@@ -140,28 +140,19 @@ void take_columns(float* to, const float* from, int64_t n, int64_t stride, int64
 // Preprocessing of the data on its way into the band: x * scale + shift per channel.
 struct Before {
   const float *scale, *shift;  // or NULL
-  bool relu;
+  float low;                   // lower bound
 
   // Apply it to n pixels of a plane.
   void apply(float* pixels, int64_t n, int64_t plane) const {
     if (!scale) return;
     const VB factor = load_block(scale + plane * B), offset = load_block(shift + plane * B);
-    const VB low = splat_block(relu ? 0 : -__builtin_inff());
+    const VB lowest = splat_block(low);
     for (int64_t i = 0; i < n; ++i, pixels += B) {
       const VB x = fma(load_block(pixels), factor, offset);
-      store_block(pixels, low > x ? low : x);  // NaN passes
+      store_block(pixels, lowest > x ? lowest : x);  // NaN passes
     }
   }
 };
-
-// Copy columns [first, first + count) of a flat image.
-void fill_flat(const Shape& s, const Before& before, const float* image, float* band, int64_t first,
-               int64_t count) {
-  for (int64_t plane = 0; plane < s.in_planes; ++plane, band += count * s.run) {
-    take_columns(band, image + (plane * s.width + first) * s.run, count, 1, s.run);
-    before.apply(band, count, plane);
-  }
-}
 
 // Copy the rows under output rows [first, first + rows) of an image, in the layout of direct.h.
 void fill_band(const Shape& s, const Before& before, const float* image, float* band, int64_t first,
@@ -209,9 +200,10 @@ Reach reach_of(const Shape& s, int64_t rows) {
 bool is_bound(int act) { return act == kNoAct || act == kRelu || act == kClip; }
 
 Before before_of(const mx_call* call, const mx_fused_conv_params& p) {
-  if (p.before == kNothing) return {nullptr, nullptr, false};
+  if (p.before == kNothing) return {nullptr, nullptr, 0};
   const int at = p.bias ? 3 : 2;
-  return {data<float>(call->in[at]), data<float>(call->in[at + 1]), p.before == kScaleRelu};
+  return {data<float>(call->in[at]), data<float>(call->in[at + 1]),
+          p.before == kScaleRelu ? 0 : -__builtin_inff()};
 }
 
 struct Work {
@@ -223,9 +215,11 @@ struct Work {
   float low, high;
 };
 
-// Compute output columns [x, x + count) of row y, in out blocks [begin, end) of an image.
-void columns_of(const Work& work, const Reach& reach, const float* in, int64_t image, int64_t y,
-                int64_t x, int64_t count, int64_t begin, int64_t end, Prefetch* prefetch) {
+// Compute output columns [x, x + count) of row y, in out blocks [begin, end) of an image. `sum`
+// gets the offset of a tile in the data.
+template <class Sum>
+void columns_of(const Work& work, int64_t image, int64_t y, int64_t x, int64_t count, int64_t begin,
+                int64_t end, const Sum& sum) {
   const Shape& s = work.shape;
   const Finish& finish = work.finish;
   const int64_t plane = s.out_height * s.out_width * B;
@@ -241,8 +235,7 @@ void columns_of(const Work& work, const Reach& reach, const float* in, int64_t i
                        plane,
                        work.low,
                        work.high};
-    direct_sum(s.run == B, columns, outs, reach, in + i * s.run, work.weights + begin * B * depth,
-               sink, prefetch);
+    sum(columns, outs, i * s.run, work.weights + begin * B * depth, sink);
     if (is_bound(finish.act)) continue;
     for (int w = 0; w < outs; ++w) {
       activate_row(sink.out + w * plane, columns * B, finish.act, finish.alpha, finish.beta);
@@ -256,33 +249,39 @@ void piece_of(const Work& work, float* band, int64_t image, int64_t piece, int64
   const Shape& s = work.shape;
   const float* in = work.in + image * s.in_planes * s.height * s.width * s.run;
   const int64_t depth = s.in_planes * s.run * s.taps_y * s.taps_x;
-  const auto coming_after = [&](int64_t o, int64_t sums) {
-    const int64_t next = o + kPanelBlocks;
-    return next < end ? Prefetch::panel(work.weights + next * B * depth,
-                                        (int)least(kPanelBlocks, end - next), sums)
-                      : Prefetch{};
-  };
-  if (s.flat) {
-    const int64_t first = piece * work.cut.columns;
-    const int64_t count = least(work.cut.columns, s.out_width - first);
-    const Reach reach = reach_of(s, count);
-    if (!s.direct) fill_flat(s, work.before, in, band, first, count);
-    const float* columns = s.direct ? in + first * s.run : band;
-    for (int64_t o = begin; o < end; o += kPanelBlocks) {
-      Prefetch prefetch = coming_after(o, ceil_div(count, kColumns));
-      columns_of(work, reach, columns, image, 0, first, count, o, least(o + kPanelBlocks, end),
-                 &prefetch);
-    }
-    return;
-  }
-  const int64_t first = piece * work.cut.rows, rows = least(work.cut.rows, s.out_height - first);
-  const Reach reach = reach_of(s, rows);
-  fill_band(s, work.before, in, band, first, rows);
+  const int64_t extent = s.flat ? s.out_width : s.out_height;
+  const int64_t most = s.flat ? work.cut.columns : work.cut.rows;
+  const int64_t first = piece * most, size = least(most, extent - first);
+  const Reach reach = reach_of(s, size);
+  if (!s.flat) fill_band(s, work.before, in, band, first, size);
+  const Scaled scaled = {in + first * s.run, s.width * s.run, work.before.scale, work.before.shift,
+                         work.before.low};
+  const int64_t rows = s.flat ? 1 : size, columns = s.flat ? size : s.out_width;
   for (int64_t o = begin; o < end; o += kPanelBlocks) {
-    Prefetch prefetch = coming_after(o, rows * ceil_div(s.out_width, kColumns));
+    const int64_t next = o + kPanelBlocks, last = least(next, end);
+    Prefetch prefetch = {nullptr, 0};
+    if (next < end) {
+      prefetch =
+          Prefetch::panel(work.weights + next * B * depth, (int)least(kPanelBlocks, end - next),
+                          rows * ceil_div(columns, kColumns));
+    }
     for (int64_t y = 0; y < rows; ++y) {
-      columns_of(work, reach, band + y * s.band_step() * s.band_row(), image, first + y, 0,
-                 s.out_width, o, least(o + kPanelBlocks, end), &prefetch);
+      const float* row = s.direct ? in + first * s.run : band + y * s.band_step() * s.band_row();
+      const auto read = [&](int n, int outs, int64_t at, const float* weights, const Sink& sink) {
+        direct_sum(s.run == B, n, outs, reach, row + at, weights, sink, &prefetch);
+      };
+      // The first panel scales flat data and leaves it in the band for the others.
+      const auto scale = [&](int n, int outs, int64_t at, const float* weights, const Sink& sink) {
+        Scaled tile = scaled;
+        tile.from += at;
+        direct_sum_scaled(n, outs, reach, tile, band + at, weights, sink, &prefetch);
+      };
+      const int64_t out_row = s.flat ? 0 : first + y, column = s.flat ? first : 0;
+      if (s.flat && !s.direct && o == begin) {
+        columns_of(work, image, out_row, column, columns, o, last, scale);
+      } else {
+        columns_of(work, image, out_row, column, columns, o, last, read);
+      }
     }
   }
 }

@@ -49,4 +49,17 @@ struct Prefetch {
 void direct_sum(bool blocked, int columns, int outs, const Reach& reach, const float* in,
                 const float* weights, const Sink& sink, Prefetch* prefetch);
 
+// Blocked data that is scaled and shifted per channel, then bounded below.
+struct Scaled {
+  const float* from;
+  int64_t plane;  // from a block of channels to the next
+  const float *scale, *shift;
+  float low;
+};
+
+// The same for a 1 x 1 convolution of scaled data, which is also stored to `band` for the next
+// panels; planes are reach.plane apart there.
+void direct_sum_scaled(int columns, int outs, const Reach& reach, const Scaled& scaled, float* band,
+                       const float* weights, const Sink& sink, Prefetch* prefetch);
+
 MX_LEAF_END

@@ -8,8 +8,41 @@ constexpr int B = kBlockLanes;
 constexpr int kLine = 16;    // floats per cache line
 constexpr int kAhead = 768;  // prefetch distance of the weights, in floats
 
-// There are `run` channels at each offset; neighbouring columns are as many floats apart.
-// Prefetches upcoming weights if `prefetches`.
+// Store the results of a tile with bias, residual and bounds.
+template <int R, int W>
+inline MX_ALWAYS void store_tile(VB (&acc)[R][W], const Sink& sink) {
+  const VB low = splat_block(sink.low), high = splat_block(sink.high);
+#pragma GCC unroll 2
+  for (int w = 0; w < W; ++w) {
+    const VB bias = sink.bias ? load_block(sink.bias + w * B) : VB{};
+    const int64_t at = w * sink.out_step;
+#pragma GCC unroll 14
+    for (int r = 0; r < R; ++r) {
+      VB x = acc[r][w] + bias;
+      if (sink.other) x += load_block(sink.other + at + r * B);
+      x = low > x ? low : x;  // NaN passes
+      x = high < x ? high : x;
+      store_block(sink.out + at + r * B, x);
+    }
+  }
+}
+
+// acc += column r of `at` times a row of weights, for all r; neighbouring columns are `run` apart.
+template <int R, int W, int run>
+inline MX_ALWAYS void add_channel(VB (&acc)[R][W], const float* at, const float* weights) {
+  VB right[W];
+#pragma GCC unroll 2
+  for (int w = 0; w < W; ++w) right[w] = load_block(weights + w * B);
+  for (int w = 0; w < W * B; w += kLine) __builtin_prefetch(weights + kAhead + w);
+#pragma GCC unroll 14
+  for (int r = 0; r < R; ++r) {
+    const VB left = splat_block(at[r * run]);
+#pragma GCC unroll 2
+    for (int w = 0; w < W; ++w) acc[r][w] = fma(left, right[w], acc[r][w]);
+  }
+}
+
+// There are `run` channels at each offset. Prefetches upcoming weights if `prefetches`.
 template <int R, int W, int run, bool prefetches>
 void sum(const Reach& reach, const float* in, const float* weights, const Sink& sink,
          Prefetch* prefetch) {
@@ -26,35 +59,48 @@ void sum(const Reach& reach, const float* in, const float* weights, const Sink& 
       }
 #pragma GCC unroll 4
       for (int k = 0; k < run; ++k, weights += W * B) {
-        VB right[W];
-#pragma GCC unroll 2
-        for (int w = 0; w < W; ++w) right[w] = load_block(weights + w * B);
-        for (int w = 0; w < W * B; w += kLine) __builtin_prefetch(weights + kAhead + w);
         if (prefetches) __builtin_prefetch(next, 0, 2), next += step;
-#pragma GCC unroll 14
-        for (int r = 0; r < R; ++r) {
-          const VB left = splat_block(at[r * run + k]);
-#pragma GCC unroll 2
-          for (int w = 0; w < W; ++w) acc[r][w] = fma(left, right[w], acc[r][w]);
-        }
+        add_channel<R, W, run>(acc, at + k, weights);
       }
     }
   }
   if (prefetches) prefetch->weights = (const float*)next;
-  const VB low = splat_block(sink.low), high = splat_block(sink.high);
-#pragma GCC unroll 2
-  for (int w = 0; w < W; ++w) {
-    const VB bias = sink.bias ? load_block(sink.bias + w * B) : VB{};
-    const int64_t at = w * sink.out_step;
-#pragma GCC unroll 14
-    for (int r = 0; r < R; ++r) {
-      VB x = acc[r][w] + bias;
-      if (sink.other) x += load_block(sink.other + at + r * B);
-      x = low > x ? low : x;  // NaN passes
-      x = high < x ? high : x;
-      store_block(sink.out + at + r * B, x);
+  store_tile<R, W>(acc, sink);
+}
+
+inline MX_ALWAYS void scale_block(float* to, const float* from, const float* scale,
+                                  const float* shift, const VB& low) {
+  const VB x = fma(load_block(from), load_block(scale), load_block(shift));
+  store_block(to, low > x ? low : x);  // NaN passes
+}
+
+// Scales a column of the next block beside each channel's sums, so that loads and stores are free.
+template <int R, int W>
+void sum_scaled(const Reach& reach, const Scaled& scaled, float* band, const float* weights,
+                const Sink& sink, Prefetch* prefetch) {
+  const char* next = (const char*)(prefetch->step ? prefetch->weights : weights);
+  const float *from = scaled.from, *scale = scaled.scale, *shift = scaled.shift;
+  const VB low = splat_block(scaled.low);
+  for (int r = 0; r < R; ++r) scale_block(band + r * B, from + r * B, scale, shift, low);
+  VB acc[R][W] = {};
+  for (int64_t block = 0; block < reach.blocks; ++block) {
+    const float* at = band;
+    // The last block is scaled twice instead of one past the end.
+    if (block + 1 < reach.blocks) {
+      from += scaled.plane, band += reach.plane, scale += B, shift += B;
+    }
+#pragma GCC unroll 16
+    for (int k = 0; k < B; ++k, weights += W * B) {
+      if (k < R) {
+        scale_block(band + k * B, from + k * B, scale, shift, low);
+        __builtin_prefetch(from + scaled.plane + k * B);
+      }
+      __builtin_prefetch(next, 0, 2), next += prefetch->step;
+      add_channel<R, W, B>(acc, at + k, weights);
     }
   }
+  if (prefetch->step) prefetch->weights = (const float*)next;
+  store_tile<R, W>(acc, sink);
 }
 
 typedef void (*SumFunction)(const Reach&, const float*, const float*, const Sink&, Prefetch*);
@@ -75,6 +121,20 @@ constexpr Sums<1, false> kPlainSums = Sums<1, false>{}.fill();
 constexpr Sums<B, false> kBlockedSums = Sums<B, false>{}.fill();
 constexpr Sums<B, true> kPrefetchingSums = Sums<B, true>{}.fill();
 
+typedef void (*ScaledSumFunction)(const Reach&, const Scaled&, float*, const float*, const Sink&,
+                                  Prefetch*);
+struct ScaledSums {
+  ScaledSumFunction entry[kColumns][kPanelBlocks];
+  template <int R = kColumns>
+  constexpr ScaledSums& fill() {
+    entry[R - 1][0] = sum_scaled<R, 1>;
+    entry[R - 1][1] = sum_scaled<R, 2>;
+    if constexpr (R > 1) fill<R - 1>();
+    return *this;
+  }
+};
+constexpr ScaledSums kScaledSums = ScaledSums{}.fill();
+
 }  // namespace
 
 void direct_sum(bool blocked, int columns, int outs, const Reach& reach, const float* in,
@@ -83,6 +143,11 @@ void direct_sum(bool blocked, int columns, int outs, const Reach& reach, const f
                           : prefetch->step ? kPrefetchingSums.entry[columns - 1][outs - 1]
                                            : kBlockedSums.entry[columns - 1][outs - 1];
   run(reach, in, weights, sink, prefetch);
+}
+
+void direct_sum_scaled(int columns, int outs, const Reach& reach, const Scaled& scaled, float* band,
+                       const float* weights, const Sink& sink, Prefetch* prefetch) {
+  kScaledSums.entry[columns - 1][outs - 1](reach, scaled, band, weights, sink, prefetch);
 }
 
 MX_LEAF_END

@@ -109,6 +109,11 @@ def test_prologues(source, kernel, stride, before, bias, other, threads):
     assert problem.error(problem.run("conv_blocked", threads)) < TOLERANCE
 
 
+def test_scaled_single_pixels():
+    problem = Problem(1, BLOCK, BLOCK, (1, 1), kernel=(1, 1), pad=(0, 0), before=2)
+    assert problem.error(problem.run("conv_blocked")) < TOLERANCE
+
+
 def test_without_bias():
     problem = Problem(1, BLOCK, BLOCK, (9, 9), bias=False, act="relu")
     assert problem.error(problem.run("conv_blocked")) < TOLERANCE

@@ -86,6 +86,45 @@ def test_other_steps_are_refused(stride):
         problem.run("conv_winograd_strided")
 
 
+@pytest.mark.parametrize("pad", [(0, 0), (3, 3), (1, 2)])
+@pytest.mark.parametrize("source", [(7, 7), (8, 13), (33, 22), (64, 50)])
+@pytest.mark.parametrize("channels", [1, 3, 4])
+def test_first_layers_by_phases(channels, source, pad):
+    problem = Problem(
+        2,
+        channels,
+        3 * BLOCK,
+        source,
+        (7, 7),
+        pad,
+        (2, 2),
+        act="relu",
+        in_block=0,
+        bias=channels > 1,
+    )
+    for threads in (1, 2):
+        assert problem.error(problem.run("conv_winograd_phases", threads)) < TOLERANCE
+
+
+@pytest.mark.parametrize(
+    "change, reason",
+    [
+        ({"kernel": (3, 3)}, "not 7 x 7"),
+        ({"stride": (1, 2)}, "steps are not 2"),
+        ({"dilate": (2, 2)}, "dilated"),
+        ({"channels": 5}, "up to 4 channels"),
+        ({"channels": BLOCK, "in_block": BLOCK}, "plain image"),
+        ({"out_block": 0}, "not blocked"),
+        ({"other": True}, "sums"),
+    ],
+)
+def test_phases_refuse(change, reason):
+    taken = {"channels": 3, "kernel": (7, 7), "stride": (2, 2), "in_block": 0, **change}
+    problem = Problem(1, filters=BLOCK, source=(32, 32), **taken)
+    with pytest.raises(MXNetError, match=reason):
+        problem.run("conv_winograd_phases")
+
+
 @pytest.mark.parametrize("source", [(1, 1), (2, 1), (1, 12)])
 def test_maps_smaller_than_the_kernel(source):
     problem = Problem(3, BLOCK, 2 * BLOCK, source)
