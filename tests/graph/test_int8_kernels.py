@@ -136,6 +136,8 @@ def test_depthwise_convolutions(source, channels, extent, window):
         ((1, 6, 6, 1024), 33, (1, 1)),
         ((1, 9, 9, 80), 40, (1, 1)),
         ((1, 5, 7, 4), 128, (1, 1)),
+        ((7, 14, 14, 32), 40, (1, 1)),
+        ((3, 6, 12, 64), 20, (1, 1)),
         ((2, 5, 6, 2), 20, (1, 0)),
         ((1, 5, 6, 34), 16, (0, 1)),
     ],
@@ -145,9 +147,10 @@ def test_winograd_convolutions(source, shape, filters, pad):
     _image(rng, algo, source, shape, filters, kernel=(3, 3), pad=pad)
 
 
+@pytest.mark.parametrize("extent", [(8, 8), (6, 10), (9, 2)])
 @pytest.mark.parametrize("sign", [1, -1])
-def test_winograd_sums_of_extreme_values_are_exact(sign):
-    rng, extent = np.random.default_rng(3), (8, 8)
+def test_winograd_sums_of_extreme_values_are_exact(sign, extent):
+    rng = np.random.default_rng(3)
     checks = np.indices(extent).sum(0) % 2
     data = np.broadcast_to(255 * checks[None, :, :, None], (1, *extent, 1024))
     data = mx.nd.array(data, dtype="uint8")

@@ -1,6 +1,6 @@
 // "int8_conv_winograd": 3 x 3 convolutions of channels-last int8 or uint8 data by Winograd's
 // F(4 x 4, 3 x 3) in integers of 16 bits, which needs half the instructions of products of bytes;
-// "int8_conv_winograd_pack" transforms the weights.
+// "int8_conv_winograd_pack" transforms the weights. Narrow tiles at edges need fewer products.
 #include "leaf/quantization/winograd_points.h"
 
 #if MX_ISA_LEVEL == 4
@@ -100,58 +100,91 @@ class Work {
     parallel_for(threads, number, each, [&](int64_t begin, int64_t end) {
       uint8_t* room = space + begin / each * own;
       if (grid_.by_panels)
-        for (int64_t i = 0; i < grid_.blocks(); ++i) block(i, begin, end, room);
+        for (int64_t i = 0; i < grid_.blocks(); ++i) run_block(i, begin, end, room);
       else
-        for (int64_t i = begin; i < end; ++i) block(i, 0, layer_.panels(), room);
+        for (int64_t i = begin; i < end; ++i) run_block(i, 0, layer_.panels(), room);
     });
   }
 
  private:
+  // A tile's image and position, and whether it is narrow in the dimensions.
   struct Place {
     int64_t image, y, x;
+    bool low, thin;
+
+    // The order in which tiles that have a point are neighbours.
+    int order() const { return low ? (thin ? 0 : 3) : thin ? 1 : 2; }
   };
   Place place(int64_t tile) const {
-    return {tile / grid_.wide / grid_.high, tile / grid_.wide % grid_.high, tile % grid_.wide};
+    const int64_t y = tile / grid_.wide % grid_.high, x = tile % grid_.wide;
+    return {tile / grid_.wide / grid_.high, y, x, layer_.out_height - y * kSide <= kNarrow,
+            layer_.out_width - x * kSide <= kNarrow};
+  }
+
+  // Tiles that are transformed together.
+  struct Block {
+    Place at[kMostTiles];
+    int64_t count, ends[4];  // of tiles by `order`
+
+    // The tiles that have a point, which narrow ones have or lack in the dimensions.
+    int64_t first(bool low, bool thin) const { return !thin ? ends[1] : low ? 0 : ends[0]; }
+    int64_t last(bool low) const { return low ? ends[3] : ends[2]; }
+    // The number of neighbouring tiles of a row from `tile` on, at most `most`, whose results are
+    // converted together.
+    int64_t run(int64_t tile, int64_t most) const {
+      int64_t n = 1;
+      while (n < least(kRunTiles, most) && follows(at[tile + n], at[tile + n - 1])) ++n;
+      return n;
+    }
+    static bool follows(const Place& b, const Place& a) {
+      return b.x == a.x + 1 && b.y == a.y && b.image == a.image && b.thin == a.thin;
+    }
+  };
+  Block tiles_of(int64_t index) const {
+    const int64_t first = index * grid_.size;
+    Place given[kMostTiles];
+    Block block;
+    block.count = least(grid_.size, grid_.total - first);
+    for (int64_t t = 0; t < block.count; ++t) given[t] = place(first + t);
+    for (int64_t order = 0, n = 0; order < 4; block.ends[order++] = n)
+      for (int64_t t = 0; t < block.count; ++t)
+        if (given[t].order() == order) block.at[n++] = given[t];
+    return block;
   }
 
   // Compute block `index` for the panels [begin, end).
-  void block(int64_t index, int64_t begin, int64_t end, uint8_t* room) const {
-    const int64_t first = index * grid_.size, count = least(grid_.size, grid_.total - first);
+  void run_block(int64_t index, int64_t begin, int64_t end, uint8_t* room) const {
+    const Block block = tiles_of(index);
     int16_t* points = (int16_t*)room;
     int32_t* sums = (int32_t*)(points + kPoints * grid_.data_step(layer_));
     int32_t* numbers = sums + kPoints * grid_.sums_step();
-    for (int64_t t = 0; t < count; ++t)
-      layer_.is_signed ? transform<true>(place(first + t), points + t * layer_.channels)
-                       : transform<false>(place(first + t), points + t * layer_.channels);
+    for (int64_t t = 0; t < block.count; ++t)
+      layer_.is_signed ? transform<true>(block.at[t], points + t * layer_.channels)
+                       : transform<false>(block.at[t], points + t * layer_.channels);
     for (int64_t panel = begin; panel < end; ++panel) {
       // Results of parts of the channels are added for a few tiles at a time.
-      for (int64_t t = 0, span; t < count; t += span) {
-        span = depth_ < layer_.channels ? run_at(first + t, count - t) : count;
-        tiles(panel, first + t, span, points + t * layer_.channels, sums, numbers);
+      for (int64_t t = 0, span; t < block.count; t += span) {
+        span = depth_ < layer_.channels ? block.run(t, block.count - t) : block.count;
+        tiles(panel, block, t, t + span, points, sums, numbers);
       }
     }
   }
 
-  // The number of neighbouring tiles of a row, at most `count`, whose results are converted
-  // together.
-  int64_t run_at(int64_t tile, int64_t count) const {
-    return least(least(kRunTiles, count), grid_.wide - place(tile).x);
-  }
-
-  // Compute a panel of filters for `count` tiles from `first` on.
-  void tiles(int64_t panel, int64_t first, int64_t count, const int16_t* points, int32_t* sums,
-             int32_t* numbers) const {
+  // Compute a panel of filters for the tiles [first, last) of a block.
+  void tiles(int64_t panel, const Block& block, int64_t first, int64_t last, const int16_t* points,
+             int32_t* sums, int32_t* numbers) const {
     const int64_t vectors = layer_.before(panel + 1) - layer_.before(panel);
     for (int64_t c = 0; c < layer_.channels; c += depth_) {
-      products(panel, count, c, points, sums);
-      for (int64_t t = 0, run; t < count; t += run) {
-        run = run_at(first + t, count - t);
+      products(panel, block, first, last, c, points, sums);
+      for (int64_t t = first, run; t < last; t += run) {
+        run = block.run(t, last - t);
         for (int64_t n = 0; n < vectors; n += 2) {
           const int64_t width = least(2, vectors - n);
           int32_t* own = numbers + n / 2 * kNumbers;
-          turn_back(run, width, sums + t * kPanel + n * kFilterLanes, own, c > 0);
+          turn_back(block.at[t], run, width, sums + (t - first) * kPanel + n * kFilterLanes, own,
+                    c > 0);
           if (c + depth_ >= layer_.channels)
-            finish(place(first + t), run, width, own, (layer_.before(panel) + n) * kFilterLanes);
+            finish(block.at[t], run, width, own, (layer_.before(panel) + n) * kFilterLanes);
         }
       }
     }
@@ -171,6 +204,16 @@ class Work {
 
   template <bool is_signed>
   void transform(const Place& at, int16_t* to) const {
+    if (at.low)
+      return at.thin ? transform<is_signed, true, true>(at, to)
+                     : transform<is_signed, true, false>(at, to);
+    at.thin ? transform<is_signed, false, true>(at, to)
+            : transform<is_signed, false, false>(at, to);
+  }
+
+  template <bool is_signed, bool low, bool thin>
+  void transform(const Place& at, int16_t* to) const {
+    constexpr int kHigh = low ? kNarrow + 2 : kReach, kWide = thin ? kNarrow + 2 : kReach;
     const ByteLayer& l = layer_;
     const uint8_t* image = in_ + at.image * l.height * l.width * l.channels;
     const int64_t top = at.y * kSide - l.pad_y, left = at.x * kSide - l.pad_x;
@@ -179,36 +222,42 @@ class Work {
       const int64_t left_over = l.channels - channel;
       const __mmask32 inside = left_over < kBroad ? (1u << left_over) - 1 : ~0u;
       __m512i rows[kReach][kReach];
-      for (int x = 0; x < kReach; ++x) {
+      for (int x = 0; x < kWide; ++x) {
         __m512i column[kReach], turned[kReach];
 #pragma GCC unroll 6
-        for (int y = 0; y < kReach; ++y)
+        for (int y = 0; y < kHigh; ++y)
           column[y] = pixel<is_signed>(image, top + y, left + x, channel, inside);
-        data_points(column, turned);
+        data_points<low>(column, turned);
 #pragma GCC unroll 6
-        for (int y = 0; y < kReach; ++y) rows[y][x] = turned[y];
+        for (int y = 0; y < kReach; ++y)
+          if (!low || has_narrow(y)) rows[y][x] = turned[y];
       }
       for (int y = 0; y < kReach; ++y) {
+        if (low && !has_narrow(y)) continue;
         __m512i turned[kReach];
-        data_points(rows[y], turned);
+        data_points<thin>(rows[y], turned);
 #pragma GCC unroll 6
         for (int x = 0; x < kReach; ++x)
-          _mm512_mask_storeu_epi16(to + (y * kReach + x) * step + channel, inside, turned[x]);
+          if (!thin || has_narrow(x))
+            _mm512_mask_storeu_epi16(to + (y * kReach + x) * step + channel, inside, turned[x]);
       }
     }
   }
 
-  // The sums of a panel over at most depth_ channels from `channel` on.
-  void products(int64_t panel, int64_t count, int64_t channel, const int16_t* points,
-                int32_t* sums) const {
+  // The sums of a panel for the tiles [first, last) over at most depth_ channels from `channel` on.
+  void products(int64_t panel, const Block& block, int64_t first, int64_t last, int64_t channel,
+                const int16_t* points, int32_t* sums) const {
     const int64_t channels = layer_.channels, depth = least(depth_, channels - channel);
     const int64_t vectors = layer_.before(panel + 1) - layer_.before(panel);
-    const int64_t lanes = vectors * kFilterLanes, number = ceil_div(count, kRows);
+    const int64_t lanes = vectors * kFilterLanes;
     const int16_t* weights = weights_ + layer_.before(panel) * kFilterLanes * channels * kPoints;
     for (int point = 0; point < kPoints; ++point) {
+      const bool low = has_narrow(point / kReach), thin = has_narrow(point % kReach);
+      const int64_t from = block.first(low, thin), begin = first > from ? first : from;
+      const int64_t count = least(last, block.last(low)) - begin, number = ceil_div(count, kRows);
       const int16_t* own = weights + (point * channels + channel) * lanes;
-      const int16_t* data = points + point * grid_.data_step(layer_) + channel;
-      int32_t* to = sums + point * grid_.sums_step();
+      const int16_t* data = points + point * grid_.data_step(layer_) + channel + begin * channels;
+      int32_t* to = sums + point * grid_.sums_step() + (begin - first) * kPanel;
       for (int64_t i = 0; i < number; ++i) {
         const int64_t rows = count / number + (i < count % number);
         multiply_of(rows, vectors)(data, channels, depth, own, to);
@@ -219,34 +268,42 @@ class Work {
 
   // Transform the sums of `run` neighbouring tiles and `vectors` <= 2 registers of filters to
   // results before conversion, row by row.
-  void turn_back(int64_t run, int64_t vectors, const int32_t* sums, int32_t* numbers,
-                 bool adds) const {
+  void turn_back(const Place& at, int64_t run, int64_t vectors, const int32_t* sums,
+                 int32_t* numbers, bool adds) const {
     const int64_t pixel = vectors * kFilterLanes;
+    const auto turn = at.low
+                          ? (at.thin ? &Work::turn_tile<true, true> : &Work::turn_tile<true, false>)
+                      : at.thin ? &Work::turn_tile<false, true>
+                                : &Work::turn_tile<false, false>;
     for (int64_t t = 0; t < run; ++t)
       for (int64_t n = 0; n < vectors; ++n)
-        turn_back(sums + t * kPanel + n * kFilterLanes,
-                  numbers + t * kSide * pixel + n * kFilterLanes, run * kSide * pixel, pixel, adds);
+        (this->*turn)(sums + t * kPanel + n * kFilterLanes,
+                      numbers + t * kSide * pixel + n * kFilterLanes, run * kSide * pixel, pixel,
+                      adds);
   }
 
-  void turn_back(const int32_t* sums, int32_t* to, int64_t line, int64_t pixel, bool adds) const {
+  template <bool low, bool thin>
+  void turn_tile(const int32_t* sums, int32_t* to, int64_t line, int64_t pixel, bool adds) const {
+    constexpr int kHigh = low ? kNarrow : kSide, kWide = thin ? kNarrow : kSide;
     const int64_t step = grid_.sums_step();
     __m512i rows[kSide][kReach];
 #pragma GCC unroll 6
     for (int x = 0; x < kReach; ++x) {
+      if (thin && !has_narrow(x)) continue;
       __m512i column[kReach], turned[kSide];
 #pragma GCC unroll 6
       for (int y = 0; y < kReach; ++y)
-        column[y] = _mm512_load_si512(sums + (y * kReach + x) * step);
-      result_points(column, turned);
+        if (!low || has_narrow(y)) column[y] = _mm512_load_si512(sums + (y * kReach + x) * step);
+      result_points<low>(column, turned);
 #pragma GCC unroll 4
-      for (int y = 0; y < kSide; ++y) rows[y][x] = turned[y];
+      for (int y = 0; y < kHigh; ++y) rows[y][x] = turned[y];
     }
 #pragma GCC unroll 4
-    for (int y = 0; y < kSide; ++y) {
+    for (int y = 0; y < kHigh; ++y) {
       __m512i turned[kSide];
-      result_points(rows[y], turned);
+      result_points<thin>(rows[y], turned);
 #pragma GCC unroll 4
-      for (int x = 0; x < kSide; ++x) {
+      for (int x = 0; x < kWide; ++x) {
         int32_t* at = to + y * line + x * pixel;
         const __m512i result = unscaled(turned[x]);
         _mm512_store_si512(at, adds ? _mm512_add_epi32(result, _mm512_load_si512(at)) : result);

@@ -2,6 +2,10 @@
 // fit in 16 bits, and so do the weights, which are scaled by 24 in each dimension instead of
 // being divided. Sums may wrap around: results scaled by 24 x 24 are right modulo 2^32, so results
 // between -2^25 and 2^25 are exact.
+//
+// The points are 0, 1, -1, 2, -2 and infinity. Narrow tiles, at the lower or right edge, have only
+// 2 outputs in a dimension and lack 2 and -2. The weights of the other points are the same, so
+// their data is multiplied instead.
 #pragma once
 #include "leaf/quantization/byte_layer.h"
 
@@ -10,6 +14,7 @@ MX_LEAF_BEGIN
 
 constexpr int kSide = 4, kReach = 6;      // outputs and inputs of a tile in one dimension
 constexpr int kPoints = kReach * kReach;  // products per tile, channel and filter
+constexpr int kNarrow = 2;                // outputs of a narrow tile
 constexpr int64_t kBroad = 32;            // channels per register
 
 // sum += a[0] * b[0] + a[1] * b[1] in each lane, see `add_products`.
@@ -17,13 +22,26 @@ inline __attribute__((always_inline)) void add_pairs(__m512i& sum, __m512i a, __
   __asm__("vpdpwssd %2, %1, %0" : "+v"(sum) : "v"(a), "v"(b));
 }
 
-// B^T d in one dimension.
+// Whether narrow tiles have a point.
+inline bool has_narrow(int point) { return point < 3 || point == kReach - 1; }
+
+// B^T d in one dimension. Narrow tiles' other points are undefined.
+template <bool narrow>
 inline __attribute__((always_inline)) void data_points(const __m512i (&d)[kReach],
                                                        __m512i (&to)[kReach]) {
   const auto plus = [](__m512i a, __m512i b) { return _mm512_add_epi16(a, b); };
   const auto minus = [](__m512i a, __m512i b) { return _mm512_sub_epi16(a, b); };
+  const auto thrice = [&](__m512i a) { return plus(a, plus(a, a)); };
   const auto four = [](__m512i a) { return _mm512_slli_epi16(a, 2); };
-  const __m512i even = minus(d[4], d[2]), odd = minus(d[3], d[1]), twice = plus(odd, odd);
+  const __m512i odd = minus(d[3], d[1]), twice = plus(odd, odd);
+  if (narrow) {
+    to[0] = four(minus(d[0], d[2]));
+    to[1] = thrice(minus(_mm512_setzero_si512(), plus(d[1], d[2])));
+    to[2] = thrice(minus(d[1], d[2]));
+    to[5] = twice;
+    return;
+  }
+  const __m512i even = minus(d[4], d[2]);
   const __m512i far = minus(d[4], four(d[2])), near = minus(d[3], four(d[1]));
   to[0] = plus(even, four(minus(d[0], d[2])));
   to[1] = plus(far, near);
@@ -51,6 +69,7 @@ inline void weight_points(const int8_t* g, int16_t (&to)[kPoints]) {
 }
 
 // A^T m in one dimension.
+template <bool narrow>
 inline __attribute__((always_inline)) void result_points(const __m512i (&m)[kReach],
                                                          __m512i (&to)[kSide]) {
   const auto plus = [](__m512i a, __m512i b) { return _mm512_add_epi32(a, b); };
@@ -58,6 +77,11 @@ inline __attribute__((always_inline)) void result_points(const __m512i (&m)[kRea
   const auto twice = [](__m512i a) { return _mm512_slli_epi32(a, 1); };
   const auto four = [](__m512i a) { return _mm512_slli_epi32(a, 2); };
   const __m512i sum = plus(m[1], m[2]), difference = minus(m[1], m[2]);
+  if (narrow) {
+    to[0] = plus(m[0], sum);
+    to[1] = plus(difference, m[5]);
+    return;
+  }
   const __m512i wide = plus(m[3], m[4]), gap = twice(minus(m[3], m[4]));
   to[0] = plus(m[0], plus(sum, wide));
   to[1] = plus(difference, gap);
