@@ -54,6 +54,9 @@ struct Shape {
   int64_t phase() const { return out_width + (reach_x() - 1) / stride_x; }
   int64_t phases() const { return least(stride_x, reach_x()); }
   int64_t band_row() const { return phases() * phase() * run; }
+  // Register tiles of a row, and elements of an output's sum.
+  int64_t tiles() const { return ceil_div(out_width, kColumns); }
+  int64_t depth() const { return in_planes * run * taps_y * taps_x; }
 };
 
 // Two-dimensional partition of the work: an image into pieces of output rows (or columns, if it is
@@ -61,6 +64,7 @@ struct Shape {
 struct Cut {
   int64_t rows, columns, pieces;
   int ways = 1, sides = 1;
+  bool spread = false;  // threads get equal shares of an image's tiles instead
 
   Cut(const Shape& s, int64_t images, int threads) : rows(s.out_height), columns(s.out_width) {
     // A piece's input and a panel of weights share the cache.
@@ -91,22 +95,30 @@ struct Cut {
         const int64_t more = least(ceil_div(k * r, images), size);
         const int64_t some = more > fewest ? more : fewest, each = ceil_div(size, some);
         const double cost = (double)ceil_div(images * ceil_div(size, each), r) *
-                            cost_of_piece(s, each, panels_each);
+                            cost_of_piece(s, each, least(panels_each * kPanelBlocks, s.out_blocks));
         if (best >= 0 && cost >= best) continue;
         best = cost;
         pieces = some, ways = (int)r, sides = c;
       }
     }
+    if (s.direct && images == 1 && fewest == 1) spread = cost_of_tiles(s, threads) < .98 * best;
   }
   // Cycles per element of a pixel's channels and taps: one per panel column. Weights and data come
   // from the last-level cache at about six bytes per cycle.
-  static double cost_of_piece(const Shape& s, int64_t each, int64_t panels) {
-    constexpr double kGroup = 2, kWeights = 20, kCopy = 1, kRead = .3;
+  static constexpr double kGroup = 2, kWeights = 20, kCopy = 1, kRead = .3;
+  static double cost_of_piece(const Shape& s, int64_t each, int64_t blocks) {
     const int64_t lines = s.flat ? 1 : each, width = s.flat ? each : s.out_width;
     const double sums = (double)lines * (width + kGroup * ceil_div(width, kColumns));
     const double taps = (double)(s.taps_y * s.taps_x);
     const double band = s.flat ? (double)each : (double)(s.rows_under(each) * s.band_row()) / s.run;
-    return panels * (sums + kWeights) + band * (s.flat ? kRead : kCopy) / taps;
+    return (sums + kWeights) * (double)blocks / kPanelBlocks +
+           band * (s.flat ? kRead : kCopy) / taps;
+  }
+
+  static double cost_of_tiles(const Shape& s, int threads) {
+    const int64_t tiles = s.tiles(), most = ceil_div(s.out_blocks * tiles, kPanelBlocks * threads);
+    const double sums = (double)s.out_width / (double)tiles + kGroup;
+    return most * sums + kWeights * ceil_div(most, tiles) + kRead * s.out_width;
   }
 
   // Floats of a piece's band, rounded up to cache lines.
@@ -223,7 +235,6 @@ void columns_of(const Work& work, int64_t image, int64_t y, int64_t x, int64_t c
   const Shape& s = work.shape;
   const Finish& finish = work.finish;
   const int64_t plane = s.out_height * s.out_width * B;
-  const int64_t depth = s.in_planes * s.run * s.taps_y * s.taps_x;
   const int64_t groups = ceil_div(count, kColumns), each = ceil_div(count, groups);
   const int outs = (int)(end - begin);
   for (int64_t i = 0; i < count; i += each) {
@@ -235,7 +246,7 @@ void columns_of(const Work& work, int64_t image, int64_t y, int64_t x, int64_t c
                        plane,
                        work.low,
                        work.high};
-    sum(columns, outs, i * s.run, work.weights + begin * B * depth, sink);
+    sum(columns, outs, i * s.run, work.weights + begin * B * s.depth(), sink);
     if (is_bound(finish.act)) continue;
     for (int w = 0; w < outs; ++w) {
       activate_row(sink.out + w * plane, columns * B, finish.act, finish.alpha, finish.beta);
@@ -243,12 +254,20 @@ void columns_of(const Work& work, int64_t image, int64_t y, int64_t x, int64_t c
   }
 }
 
+// Prefetching of the panel behind that of out block o, shared by some sums, if it begins before
+// `end`.
+Prefetch coming_after(const Work& work, int64_t o, int64_t end, int64_t sums) {
+  const int64_t next = o + kPanelBlocks;
+  if (next >= end) return {nullptr, 0};
+  return Prefetch::panel(work.weights + next * B * work.shape.depth(),
+                         (int)least(kPanelBlocks, end - next), sums);
+}
+
 // Compute one piece of an image, in out blocks [begin, end), which are panel-aligned.
 void piece_of(const Work& work, float* band, int64_t image, int64_t piece, int64_t begin,
               int64_t end) {
   const Shape& s = work.shape;
   const float* in = work.in + image * s.in_planes * s.height * s.width * s.run;
-  const int64_t depth = s.in_planes * s.run * s.taps_y * s.taps_x;
   const int64_t extent = s.flat ? s.out_width : s.out_height;
   const int64_t most = s.flat ? work.cut.columns : work.cut.rows;
   const int64_t first = piece * most, size = least(most, extent - first);
@@ -258,13 +277,8 @@ void piece_of(const Work& work, float* band, int64_t image, int64_t piece, int64
                          work.before.low};
   const int64_t rows = s.flat ? 1 : size, columns = s.flat ? size : s.out_width;
   for (int64_t o = begin; o < end; o += kPanelBlocks) {
-    const int64_t next = o + kPanelBlocks, last = least(next, end);
-    Prefetch prefetch = {nullptr, 0};
-    if (next < end) {
-      prefetch =
-          Prefetch::panel(work.weights + next * B * depth, (int)least(kPanelBlocks, end - next),
-                          rows * ceil_div(columns, kColumns));
-    }
+    const int64_t last = least(o + kPanelBlocks, end);
+    Prefetch prefetch = coming_after(work, o, end, rows * ceil_div(columns, kColumns));
     for (int64_t y = 0; y < rows; ++y) {
       const float* row = s.direct ? in + first * s.run : band + y * s.band_step() * s.band_row();
       const auto read = [&](int n, int outs, int64_t at, const float* weights, const Sink& sink) {
@@ -283,6 +297,34 @@ void piece_of(const Work& work, float* band, int64_t image, int64_t piece, int64
         columns_of(work, image, out_row, column, columns, o, last, read);
       }
     }
+  }
+}
+
+// Where part `part` of an image's tiles begins, if they are numbered panel by panel. Those of a
+// last panel with one out block take half of the time.
+int64_t tile_of(const Shape& s, int64_t part, int parts) {
+  const int64_t halves = s.out_blocks * s.tiles() * part / parts;
+  const int64_t whole = s.out_blocks / kPanelBlocks * s.tiles();
+  return halves < kPanelBlocks * whole ? halves / kPanelBlocks
+                                       : halves - (kPanelBlocks - 1) * whole;
+}
+
+// Compute tiles [begin, end) of a single image, which is read without a band.
+void tiles_of(const Work& work, int64_t begin, int64_t end) {
+  const Shape& s = work.shape;
+  const int64_t tiles = s.tiles();
+  const Reach reach = reach_of(s, s.out_width);
+  for (int64_t stop; begin < end; begin = stop) {
+    const int64_t panel = begin / tiles, o = panel * kPanelBlocks;
+    stop = least(end, (panel + 1) * tiles);
+    const int64_t x = (begin - panel * tiles) * s.out_width / tiles;
+    const int64_t behind = (stop - panel * tiles) * s.out_width / tiles;
+    Prefetch prefetch = coming_after(work, o, stop < end ? s.out_blocks : 0, stop - begin);
+    columns_of(work, 0, 0, x, behind - x, o, least(o + kPanelBlocks, s.out_blocks),
+               [&](int n, int outs, int64_t at, const float* weights, const Sink& sink) {
+                 direct_sum(s.run == B, n, outs, reach, work.in + x * s.run + at, weights, sink,
+                            &prefetch);
+               });
   }
 }
 
@@ -339,8 +381,14 @@ int conv_blocked(const mx_call* call) {
                      : p.act == kClip ? (float)p.alpha
                                       : -infinity,
                      p.act == kClip ? (float)p.beta : infinity};
-  float* bands = (float*)call->workspace;
   const Cut& cut = work.cut;
+  if (cut.spread) {
+    parallel_for(threads, threads, 1, [&](int64_t first, int64_t last) {
+      tiles_of(work, tile_of(shape, first, threads), tile_of(shape, last, threads));
+    });
+    return 0;
+  }
+  float* bands = (float*)call->workspace;
   const int64_t band = cut.band(shape), units = p.batch * cut.pieces;
   const int64_t each = ceil_div(units, cut.ways);
   const int64_t blocks =

@@ -1,5 +1,6 @@
 """Direct convolution into blocked activations against float64."""
 
+import numpy as np
 import pytest
 
 from mxcy.base import MXNetError
@@ -24,6 +25,18 @@ def test_pointwise_convolutions(source, stride, blocks, threads):
         stride=(stride, stride),
     )
     assert problem.error(problem.run("conv_blocked", threads)) < TOLERANCE
+
+
+@pytest.mark.parametrize("blocks", [(1, 1), (2, 3), (5, 6), (10, 7), (3, 15)])
+@pytest.mark.parametrize("source", [(1, 1), (7, 7), (14, 13)])
+def test_tiles_of_an_image_divided_among_threads(source, blocks):
+    channels, filters = (BLOCK * n for n in blocks)
+    problem = Problem(
+        1, channels, filters, source, kernel=(1, 1), pad=(0, 0), other=True, act="relu"
+    )
+    one, two = (problem.run("conv_blocked", threads) for threads in (1, 2))
+    np.testing.assert_array_equal(one, two)
+    assert problem.error(two) < TOLERANCE
 
 
 @pytest.mark.parametrize("threads", [1, 2])
