@@ -13,6 +13,7 @@ PACKAGE = Path(mx.__file__).parent
 
 #: code that depends on the profile, one line each
 READERS = {
+    "_execute/executor.py": "whether outputs of no loss need gradients",
     "_semantics/switches.py": "NumPy semantics after import",
     "compat/__init__.py": "what mxnet.__version__ says",
     "gluon/collected_parameters.py": "blocks: keys of collect_params, and what they ask it for",

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from mxcy import profile
 from mxcy._base.suggestions import did_you_mean
 from mxcy._execute.executor_arrays import (
     by_name,
@@ -176,8 +177,8 @@ class Executor:
         Parameters
         ----------
         out_grads : NDArray, list of NDArray or dict of str to NDArray, optional
-            Gradients of the outputs, of any dtype; by default ones, which losses ignore. Surplus
-            gradients are ignored.
+            Gradients of the outputs, of any dtype; losses need none. With the profile of MXNet 2,
+            ones by default. Surplus gradients are ignored.
         is_train : bool
             Mode of the forward pass if none preceded.
 
@@ -186,12 +187,15 @@ class Executor:
         TypeError
             If a gradient is not an array.
         MXNetError
-            If there are fewer gradients than outputs, or a shape is wrong.
+            If there are fewer gradients than outputs, or none although an output is no loss, or a
+            shape is wrong.
         """
         if not self._wanted():
             return
         if self._ran is None:
             self._mode, self._spent = bool(is_train), True
+        if out_grads is None:
+            self._refuse_outputs_without_loss()
         heads = self._heads(out_grads)
         if self._spent:
             self._repeat()
@@ -237,6 +241,17 @@ class Executor:
                 zip(self._output_names, out_grads, self.outputs, strict=False)
             )
         ]
+
+    def _refuse_outputs_without_loss(self):
+        """Raise if a gradient of an output is needed, as MXNet 1.x does."""
+        if profile.is_mxnet_2() or self._watcher is not None:  # plans of monitors read all of them
+            return
+        names = [self._output_names[number] for number in sorted(self._heads_read())]
+        if names:
+            raise MXNetError(
+                f"backward: out_grads is required, as {', '.join(names)} is no output of a loss; "
+                "to minimize an output, pass it through make_loss"
+            )
 
     def _heads_read(self):
         """The indices of outputs whose gradients are used."""

@@ -67,6 +67,11 @@ class FusedRNNCell(BaseRNNCell):
         self._parameter = self.params.get("parameters", init=filling)
 
     @property
+    def _num_gates(self):
+        """int: MXNet's programs size packed weights by it."""
+        return len(self._gate_names)
+
+    @property
     def state_info(self):
         shape = (len(self._directions) * self._num_layers, 0, self._num_hidden)
         states = 2 if self._mode == "lstm" else 1

@@ -88,6 +88,7 @@ def attr(self, key):
     Parameters
     ----------
     key : str
+        ``name`` is the node's own name.
 
     Returns
     -------
@@ -95,7 +96,9 @@ def attr(self, key):
         None if it is not set, or for groups.
     """
     node = only_node(self._entries)
-    return None if node is None else shown(node).get(key)
+    if node is None:
+        return None
+    return node.name if key == "name" else shown(node).get(key)
 
 
 def list_attr(self, recursive=False):

@@ -31,7 +31,7 @@ def test_executor_with_states_and_requests():
     executor.arg_dict["b"][:] = [3.0, 5.0]
     executor.grad_dict["a"][:] = 100
     executor.forward(is_train=True)
-    executor.backward()
+    executor.backward(mx.nd.ones(2))
     np.testing.assert_allclose(executor.outputs[0].asnumpy(), [4 - 9, 16 - 25])
     # d/da of (2a + b)(2a - b) is 8a
     np.testing.assert_allclose(executor.grad_dict["a"].asnumpy(), [108, 116])
@@ -50,7 +50,7 @@ def test_an_executor_keeps_its_object():
     executor = mx.sym.Custom(mx.sym.var("x"), op_type="test_kept").simple_bind(mx.cpu(), x=(2,))
     for _ in range(3):
         executor.forward(is_train=True)
-        executor.backward()
+        executor.backward(mx.nd.ones(2))
         executor.grad_dict["x"].wait_to_read()
     executor.forward()[0].wait_to_read()
     assert [op.calls for op in made] == [4]
@@ -73,7 +73,7 @@ def test_an_executor_dropped_during_its_backward_pass():
     executor = mx.sym.Custom(mx.sym.var("x"), op_type="test_dropped").simple_bind(mx.cpu(), x=(2,))
     executor.arg_dict["x"][:] = 3
     executor.forward(is_train=True)
-    executor.backward()
+    executor.backward(mx.nd.ones(2))
     assert entered.wait(20)
     gradient = executor.grad_dict["x"]
     del executor

@@ -10,7 +10,7 @@ def run(symbol, x):
     executor = symbol.simple_bind(mx.cpu(), data=x.shape)
     executor.arg_dict["data"][:] = x
     executor.forward(is_train=True)
-    executor.backward()
+    executor.backward([mx.nd.ones(array.shape) for array in executor.outputs])
     return executor.outputs[0].asnumpy(), executor.grad_dict["data"].asnumpy()
 
 

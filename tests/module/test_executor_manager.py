@@ -86,7 +86,7 @@ def test_training_on_two_devices():
 def test_buckets_share_parameters(caplog):
     def network(key):
         weighted = mx.sym.broadcast_mul(mx.sym.var("data"), mx.sym.var("w", shape=(1, 1)))
-        return mx.sym.sum(weighted, name=f"sum{key}")
+        return mx.sym.make_loss(mx.sym.sum(weighted), name=f"loss{key}")
 
     class Buckets(list):
         batch_size, default_bucket_key = 2, 5

@@ -21,6 +21,7 @@ def bound(symbol, **shapes):
 def test_unfused_cells_compute_what_the_fused_one_does(mode, bidirectional):
     fused = mx.rnn.FusedRNNCell(4, 2, mode, bidirectional, prefix="x_")
     outputs, _ = fused.unroll(3, mx.sym.var("data"), layout="TNC", merge_outputs=True)
+    assert fused._num_gates == len(fused._gate_names) == {"lstm": 4, "gru": 3}.get(mode, 1)
     one = bound(outputs, data=(3, 2, 5))
     apart = fused.unfuse()
     outputs, _ = apart.unroll(3, mx.sym.var("data"), layout="TNC", merge_outputs=True)

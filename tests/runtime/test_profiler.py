@@ -75,7 +75,7 @@ def test_executors(profiler):
     executor = mx.sym.exp(data * 2, name="grown").simple_bind(mx.cpu(), data=(2, 3))
     profiler.set_state("run")
     executor.forward(is_train=True)
-    executor.backward()
+    executor.backward(mx.nd.ones((2, 3)))
     profiler.dump()
     api = named(checked(profiler.path), "MXNET_C_API")
     assert api[0] == "MXExecutorForward" and "MXExecutorBackwardEx" in api

@@ -65,7 +65,7 @@ def test_gradients_of_foreach():
     gradients = {name: nd.zeros_like(a) for name, a in arrays.items()}
     executor = S.sum(outs[0]).bind(mx.cpu(), arrays, gradients)
     executor.forward(is_train=True)
-    executor.backward()
+    executor.backward(nd.ones(1))
     eager = {name: a.copy() for name, a in arrays.items()}
     for a in eager.values():
         a.attach_grad()

@@ -7,6 +7,7 @@ import pytest
 
 import mxcy as mx
 from mxcy import nd
+from tests.env.run import python
 
 
 def square(dropout=0.0):
@@ -109,6 +110,39 @@ def test_gradients_of_outputs_may_have_any_dtype(dtype, container):
     assert executor.grad_dict["x"].asnumpy().tolist() == [[6, 108]]
 
 
+@pytest.mark.parametrize(
+    ("output", "is_loss"),
+    [
+        (lambda s, x: s.make_loss(x * x), True),
+        (lambda s, x: s.SoftmaxOutput(x, s.ones((2,))), True),
+        (lambda s, x: s.Group([s.BlockGrad(x), s.argmax(x, axis=1), s.MakeLoss(x)]), True),
+        (lambda s, x: s.sum(x), False),
+        (lambda s, x: s.Group([s.make_loss(x), x * 2]), False),
+        (lambda s, x: s.SoftmaxOutput(x, s.ones((2,)), out_grad=True), False),
+    ],
+)
+def test_only_losses_need_no_gradients_of_outputs(output, is_loss):
+    """As in MXNet 1.9.1."""
+    executor = output(mx.sym, mx.sym.var("x")).simple_bind(mx.cpu(), x=(2, 3))
+    executor.forward(is_train=True)
+    if is_loss:
+        executor.backward()
+        return
+    with pytest.raises(mx.MXNetError, match=f"{executor._output_names[-1]} is no output of a loss"):
+        executor.backward()
+    executor.backward([nd.ones(array.shape) for array in executor.outputs])
+
+
+def test_ones_are_the_gradients_of_outputs_in_mxnet_2():
+    show = (
+        "import mxcy as mx; square = mx.sym.square(mx.sym.var('x'));"
+        "executor = square.simple_bind(mx.cpu(), x=(2,));"
+        "executor.forward(is_train=True, x=mx.nd.full(2, 3)); executor.backward();"
+        "print(executor.grad_dict['x'].asnumpy().tolist())"
+    )
+    assert python(show, MXCY_MXNET="2.0").out.strip() == "[6.0, 6.0]"
+
+
 def test_more_gradients_than_outputs_are_left_alone():
     executor = bound(square())
     executor.forward(is_train=True)
@@ -205,7 +239,7 @@ def test_gradient_arrays_that_are_not_asked_for_stay_as_they_are():
     gradients = {"a": mx.nd.zeros(2), "b": mx.nd.full(2, 7)}
     bound = product.bind(mx.cpu(), values, gradients, {"a": "write", "b": "null"})
     bound.forward(is_train=True)
-    bound.backward()
+    bound.backward(mx.nd.ones(2))
     assert bound.grad_dict["b"] is gradients["b"]
     assert [array.asnumpy().tolist() for array in bound.grad_arrays] == [[1, 1], [7, 7]]
 

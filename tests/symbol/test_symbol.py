@@ -198,6 +198,7 @@ def test_attributes():
     assert f.list_attr() == {**own, "num_hidden": "2", "__mood__": "x"}
     assert f.attr_dict()["f_weight"] == f.list_attr()
     assert (f.attr("lr_mult"), f.attr("__lr_mult__"), f.attr("nope")) == ("2", "2", None)
+    assert f.attr("name") == f.name and "name" not in f.list_attr()
     with pytest.raises(MXNetError, match="mood"):
         S.FullyConnected(v, num_hidden=2, attr={"mood": "x"})
     with pytest.raises(MXNetError, match="deprecated"):

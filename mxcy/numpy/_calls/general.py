@@ -1,5 +1,7 @@
 """General path for `mx.np` calls: scalars, lists, NumPy arrays, ufunc keywords."""
 
+import inspect
+
 import numpy as onp
 
 from mxcy._base import dtypes
@@ -107,7 +109,7 @@ def _checked(called, keywords, raw):
     """Return mask and dtype from the keywords; others must have their defaults."""
     where = dtype = None
     for key, value in keywords.items():
-        if key == "order" and value == "C" and not _is_elementwise(called):
+        if key == "order" and value == "C" and _has_order(called):
             continue
         if key == "name" and "name=" in called.public.signature:
             continue  # node name, meaningless in eager calls
@@ -128,9 +130,15 @@ def _checked(called, keywords, raw):
     return where, dtype
 
 
-def _is_elementwise(called):
-    """Return whether NumPy has the function as a ufunc; MXNet rejects `order` for these."""
-    return isinstance(getattr(onp, called.name.rpartition(".")[2], None), onp.ufunc)
+def _has_order(called):
+    """Return whether `order` means a memory layout here; MXNet rejects it for ufuncs."""
+    function = getattr(onp, called.name.rpartition(".")[2], None)
+    code = getattr(inspect.unwrap(function), "__code__", None)
+    if code is None:
+        return not isinstance(function, onp.ufunc)
+    # `fix`, `isposinf` and `isneginf` are ufuncs to users, but Python functions in NumPy
+    names = code.co_varnames[: code.co_argcount]
+    return "out" not in names or "order" in names
 
 
 def _cast(called, inputs, dtype):

@@ -6,7 +6,7 @@ import pytest
 import mxcy as mx
 
 mgp = mx.gluon.probability
-constraint = mgp.distributions.constraint
+constraint = mgp.constraint
 utils = mgp.distributions.utils
 pytestmark = pytest.mark.usefixtures("np_arrays")
 

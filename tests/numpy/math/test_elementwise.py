@@ -94,6 +94,8 @@ def test_orders_of_elements(order):
     x = np.ones((2, 2))
     with pytest.raises(NotImplementedError, match="order"):
         np.add(x, x, order=order)
+    with pytest.raises(NotImplementedError, match="order"):
+        np.fix(x, order=order)
     assert np.add(x, x, order="K").asnumpy().tolist() == [[2, 2], [2, 2]]
 
 
