@@ -9,6 +9,7 @@ from mxcy._ctypes.engine import held as locked
 from mxcy._ctypes.native import lib
 
 __all__ = [
+    "counts",
     "drain",
     "forget",
     "keep",
@@ -22,31 +23,33 @@ __all__ = [
 
 _AT_ONCE = 64
 _MOST_OPERATIONS = 512
-_MOST_BYTES = 256 << 20  # may wait to be written
+_MOST_BYTES = 256 << 20  # new memory in use by pending operations
 
 _ahead: set = set()  # threads exempt from the limit
-_kept: dict = {}  # token -> (references, address of a var that the operation writes, bytes)
+_kept: dict = {}  # token -> (references, address of a var that the operation writes)
 
 
 class _Counts:
     newest = 0  # token
-    bytes = 0  # that the operations write
+    bytes = 0  # of memory first written by an operation, while operations use it
 
 
-def keep(references, written, size):
-    """Keep the references of an operation that writes `size` bytes; return its token."""
+counts = _Counts()
+
+
+def keep(references, written, allocates):
+    """Keep the references of an operation; return its token; see `_cy/pending.pyx`."""
     drain()
-    while _kept and (len(_kept) >= _MOST_OPERATIONS or _Counts.bytes + size > _MOST_BYTES):
+    while _kept and (len(_kept) >= _MOST_OPERATIONS or (allocates and counts.bytes > _MOST_BYTES)):
         if get_ident() in _ahead:
             break
         oldest = list(_kept.values())[:1]  # their vars live on when another thread drains
-        for _, var, _ in oldest:
+        for _, var in oldest:
             settle(var, engine.READS)
         drain()  # settle does not drain if the operation has just ended
-    _Counts.newest += 1
-    _kept[_Counts.newest] = references, written, size
-    _Counts.bytes += size
-    return _Counts.newest
+    counts.newest += 1
+    _kept[counts.newest] = references, written
+    return counts.newest
 
 
 def run_ahead():
@@ -56,9 +59,7 @@ def run_ahead():
 
 def forget(token):
     """Drop the references of an operation."""
-    entry = _kept.pop(token, None)
-    if entry is not None:
-        _Counts.bytes -= entry[2]
+    _kept.pop(token, None)
 
 
 def drain():
@@ -104,7 +105,7 @@ def settle_all():
         Number of operations whose references were dropped.
     """
     before = len(_kept)
-    for _, var, _ in list(_kept.values()):
+    for _, var in list(_kept.values()):
         settle(var, engine.READS)
     drain()
     return before - len(_kept)

@@ -35,6 +35,11 @@ class Storage:
         Changes with each write; no two storages have the same; 0 before somebody asked.
     exported : bool
         Whether others may read and write as well.
+    uses : int
+        References by operations, not arrays.
+    begun, counted : bool
+        Whether an operation has written the memory, and whether it counts towards the limit of
+        `pending`.
     var : int or None
         Address of the engine's tag of the memory; None before the first asynchronous use.
     remote : bool
@@ -48,6 +53,9 @@ class Storage:
         "size",
         "version",
         "exported",
+        "uses",
+        "begun",
+        "counted",
         "owner",
         "var",
         "remote",
@@ -58,6 +66,7 @@ class Storage:
     def __init__(self, memory, context):
         self.memory, self.size = memory, memory.nbytes
         self.version, self.exported, self.owner, self.var = 0, False, None, None
+        self.uses, self.begun, self.counted = 0, False, False
         self.remote = services.serves_devices and context.device_type == "gpu"
         self.device = self.remote and services.device_memory
 

@@ -9,8 +9,9 @@ from mxcy._base.errors import MXNetError, caller, kernel_error, stored_text
 from mxcy._ctypes.engine import READS, WRITES, Operation, is_naive
 from mxcy._ctypes.engine import held as locked
 from mxcy._ctypes.native import lib
-from mxcy._ctypes.pending import forget, keep, settle, wait
+from mxcy._ctypes.pending import counts, forget, keep, settle, wait
 from mxcy._ctypes.services import services
+from mxcy._ctypes.storage import Storage
 
 __all__ = ["Uses", "held", "is_heavy", "set_heavy_work"]
 
@@ -59,7 +60,7 @@ class Uses:
 
     def __init__(self, context):
         self.vars, self.access, self.kept = [], [], []
-        self.written, self.quiet, self.exported, self.device = 0, True, False, False
+        self.allocates, self.quiet, self.exported, self.device = False, True, False, False
         self.strict, self.nested = is_naive(), False  # nested: in an operation that holds them
         self.context, self.target = context, None
 
@@ -68,10 +69,20 @@ class Uses:
         self.quiet = self.quiet and storage.is_quiet()
         self.exported = self.exported or storage.exported
         self.device = self.device or storage.device
-        if access & WRITES:
-            self.written += storage.size
+        if access & WRITES and not storage.begun:
+            storage.begun = storage.counted = self.allocates = True
+            counts.bytes += storage.size
         self.kept.append(storage)
+        storage.uses += 1
         self.add_var(storage.var_of(), access)
+
+    def __del__(self):
+        for storage in self.kept:
+            if type(storage) is Storage:
+                storage.uses -= 1
+                if storage.counted and not storage.uses:
+                    storage.counted = False
+                    counts.bytes -= storage.size
 
     def add_var(self, var, access):
         """Add a use of an engine variable."""
@@ -149,7 +160,7 @@ class Uses:
         about.vars, about.access = ctypes.addressof(vars), ctypes.addressof(access)
         about.name, about.place = name and name.encode(), caller().encode()
         written = [v for v, a in zip(self.vars, self.access, strict=True) if a & WRITES]
-        about.token = keep(self.kept, written[-1] if written else None, self.written)
+        about.token = keep(self, written[-1] if written else None, self.allocates)
         if function(ctypes.byref(about), *arguments) != 0:
             error = kernel_error("", lib.mx_last_error().decode())
             forget(about.token)

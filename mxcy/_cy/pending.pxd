@@ -15,7 +15,13 @@ cdef extern from "mxcy_operations.h" nogil:
     int mx_push_nothing(const mx_operation *about)
 
 
-cdef int64_t keep(object references, mx_var *written, size_t size) except -1
+cdef struct Counts:
+    int64_t newest  # token
+    size_t bytes  # of memory first written by an operation, while operations use it
+
+
+cdef Counts counts
+cdef int64_t keep(object references, mx_var *written, bint allocates) except -1
 cdef int forget(int64_t token) except -1
 cdef int drain() except -1
 cdef int wait(mx_var *var, int32_t access) except -1

@@ -19,40 +19,37 @@ cdef enum:
     AT_ONCE = 64
     MOST_OPERATIONS = 512
 
-# Limit on memory pending to be written, for programs that run ahead of the engine.
+# Limit on new memory in use by pending operations, for programs that run ahead of the engine.
 cdef size_t MOST_BYTES = 256 << 20
 
 cdef set ahead = set()  # threads exempt from the limit
-cdef dict kept = {}  # token -> (references, address of a var that the operation writes, bytes)
-
-cdef struct Counts:
-    int64_t newest  # token
-    size_t bytes
+cdef dict kept = {}  # token -> (references, address of a var that the operation writes)
 
 cdef Counts counts
 counts.newest, counts.bytes = 0, 0
 
 
-cdef int64_t keep(object references, mx_var *written, size_t size) except -1:
-    """Keep the references of an operation that writes `size` bytes; return its token."""
+cdef int64_t keep(object references, mx_var *written, bint allocates) except -1:
+    """Keep the references of an operation; return its token.
+
+    Before, waits until few are pending and, if it is the first to write some memory, until
+    ``counts.bytes``, which include this memory, are within the limit.
+    """
     drain()
-    while kept and (len(kept) >= MOST_OPERATIONS or counts.bytes + size > MOST_BYTES):
+    while kept and (len(kept) >= MOST_OPERATIONS or allocates and counts.bytes > MOST_BYTES):
         if ahead and get_ident() in ahead:
             break
         oldest = next(iter(kept.values()))  # keep its var alive if another thread drains
         settle(<mx_var *><size_t>oldest[1], MX_READS)
         drain()  # settle does not drain if the operation has just ended
     counts.newest += 1
-    kept[counts.newest] = (references, <size_t>written, size)
-    counts.bytes += size
+    kept[counts.newest] = (references, <size_t>written)
     return counts.newest
 
 
 cdef int forget(int64_t token) except -1:
     """Drop the references of an operation."""
-    entry = kept.pop(token, None)
-    if entry is not None:
-        counts.bytes -= entry[2]
+    kept.pop(token, None)
     return 0
 
 
@@ -113,7 +110,7 @@ cdef int settle_everything() except -1:
     Returns the number of operations whose references were dropped.
     """
     cdef int before = len(kept)
-    for _, var, _ in list(kept.values()):
+    for _, var in list(kept.values()):
         settle(<mx_var *><size_t>var, MX_READS)
     drain()
     return before - len(kept)

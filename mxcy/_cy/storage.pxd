@@ -13,6 +13,8 @@ cdef class Storage:
     cdef int64_t version  # changes with each write, unique among storages
     cdef bint replaceable  # the memory has no other users, although it has an owner
     cdef int32_t uses  # references by operations, not arrays: see `Uses`
+    cdef bint begun  # an operation has written it
+    cdef bint counted  # towards the limit of `pending`
     cdef bint exported  # others may access the memory unnoticed
     cdef bint watched  # by a `Watch`
     cdef mx_var *var  # the memory's engine variable; NULL before the first asynchronous use

@@ -22,7 +22,7 @@ cdef class Uses:
     cdef int32_t *access
     cdef int count, room
     cdef list kept  # storages and other objects to keep until the operation is done
-    cdef size_t written  # bytes written
+    cdef bint allocates  # any written for the first time
     cdef bint quiet  # all idle: the operation may run here without waiting
     cdef bint exported  # any exported: it must run here
     cdef bint strict  # raise errors here

@@ -17,7 +17,7 @@ from mxcy._cy.engine cimport (
 )
 from mxcy._cy.native cimport mx_last_error
 from mxcy._cy.ndarray cimport NDArrayBase
-from mxcy._cy.pending cimport forget, keep, mx_push_nothing, settle, wait
+from mxcy._cy.pending cimport counts, forget, keep, mx_push_nothing, settle, wait
 from mxcy._cy.storage cimport Storage, is_quiet, is_readable, var_of
 
 from mxcy._base.errors import MXNetError, caller, kernel_error, stored_text
@@ -53,9 +53,14 @@ cdef class Uses:
         self.quiet, self.strict = True, is_naive()
 
     def __dealloc__(self):
-        for storage in self.kept:
-            if type(storage) is Storage:
-                (<Storage>storage).uses -= 1
+        cdef Storage storage
+        for kept in self.kept:
+            if type(kept) is Storage:
+                storage = kept
+                storage.uses -= 1
+                if storage.counted and not storage.uses:
+                    storage.counted = False
+                    counts.bytes -= storage.bytes
         if self.vars != self.few_vars:
             free(self.vars)
             free(self.access)
@@ -66,8 +71,9 @@ cdef class Uses:
         self.quiet = self.quiet and idle
         self.exported = self.exported or storage.exported
         self.device = self.device or storage.device
-        if access & MX_WRITES:
-            self.written += storage.bytes
+        if access & MX_WRITES and not storage.begun:
+            storage.begun = storage.counted = self.allocates = True
+            counts.bytes += storage.bytes
         self.kept.append(storage)
         storage.uses += 1
         return self.add_var(var_of(storage), access)
@@ -163,7 +169,7 @@ cdef class Uses:
         for i in range(self.count):
             if self.access[i] & MX_WRITES:
                 written = self.vars[i]
-        about.token = keep(self, written, self.written)
+        about.token = keep(self, written, self.allocates)
         return 0
 
     cdef int pushed(self, const mx_operation *about, int status) except -1:

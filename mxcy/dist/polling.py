@@ -8,6 +8,8 @@ __all__ = ["Polling"]
 _NAP, _SLEEP = 50e-6, 0.02  # seconds between polls with work in flight, and without any
 #: naps grow by this share of the time since the last progress, up to this many seconds
 _SLOWER, _LONGEST_NAP = 0.05, 5e-4
+#: polls after a nap, while each of them takes so many seconds: it has read or written a socket
+_MOST_POLLS, _MOVING = 16, 6e-6
 #: seconds of polling without naps after a collective starts: fixed, and per byte
 _EAGER, _EAGER_PER_BYTE = 1e-3, 1e-9
 #: seconds off the core between two polls that reveal contention, and how long naps follow it
@@ -22,7 +24,7 @@ class Polling:
     time. Where others need the core (more processes than cores, or computing threads), naps are
     better: the scheduler prefers threads that wake up to those that spin. Naps grow the longer
     nothing progresses, because a poll costs as much as a short nap and other threads of this
-    process may compute meanwhile.
+    process may compute meanwhile; what a network has delivered during one is read at once.
 
     Parameters
     ----------
@@ -70,11 +72,18 @@ class Polling:
             self._turn.acquire()
         elif now >= self._eager_until:
             time.sleep(min(_NAP + _SLOWER * (now - self._still_since), _LONGEST_NAP))
+            self._poll_sockets()
         else:
             for _ in range(_GLANCES):
                 if self._wake.is_set() or self._glance():
                     break
             self._notice_others(now)
+
+    def _poll_sockets(self):
+        for _ in range(_MOST_POLLS):
+            began = time.perf_counter()
+            if self._wake.is_set() or self._glance() or time.perf_counter() - began < _MOVING:
+                break
 
     def _notice_others(self, now):
         computed = time.thread_time()

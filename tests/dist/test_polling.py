@@ -18,14 +18,19 @@ class _Clock:
 
     def __init__(self):
         self.computed, self.rests = 0.0, []
+        self.taken, self.lasting = 0.0, []  # seconds of all polls; of the next ones, last first
         self.glances, self.done_after = 0, None
         self._thread = threading.get_ident()  # stores of other tests may have sleeping threads
 
     def thread_time(self):
         return self.computed
 
+    def perf_counter(self):
+        return self.taken
+
     def glance(self):
         self.glances += 1
+        self.taken += self.lasting.pop() if self.lasting else 0.0
         return self.glances == self.done_after
 
     def sleep(self, seconds):
@@ -115,6 +120,17 @@ def test_naps_grow_while_nothing_moves(clock):
     assert clock.rests[:4] == sorted(clock.rests[:4])
     assert clock.rests[0] < clock.rests[2] < 1e-3
     assert clock.rests[4] == clock.rests[0]
+
+
+def test_polls_continue_while_they_take_time(clock):
+    """They move what a socket has received meanwhile."""
+    one = _polling(clock)
+    clock.lasting = [1e-6, 2e-5, 2e-5]
+    one.rest(1.0, busy=True)
+    assert len(clock.rests) == 1 and clock.glances == 3
+    clock.lasting = [2e-5] * 1000
+    one.rest(1.0, busy=True)
+    assert clock.glances < 100
 
 
 def test_an_event_wakes_one_wait():

@@ -167,6 +167,39 @@ def test_pending_work_is_bounded():
     assert data[0, 0].asscalar() == 61
 
 
+@needs_workers
+def test_writes_to_memory_in_use_are_not_bounded(gate):
+    data = mx.nd.ones((48, 1 << 20))  # 192 MB
+    door = gate(data)
+    threading.Timer(60, door.set).start()
+    for _ in range(4):
+        data += 1
+    assert not door.is_set() and front.unfinished() >= 4
+    door.set()
+    assert data[47, 7].asscalar() == 5
+
+
+@needs_workers
+def test_a_backward_pass_whose_memory_exceeds_the_bound(gate):
+    net = gluon.nn.HybridSequential()
+    for _ in range(4):
+        net.add(gluon.nn.Dense(64, in_units=64, activation="tanh"))
+    net.initialize()
+    net.hybridize(static_alloc=True, static_shape=True)
+    data = mx.nd.ones((200000, 64))  # 51 MB
+    for blocked in (False, True):
+        with autograd.record():
+            outputs = net(data)
+        mx.nd.waitall()
+        if blocked:
+            door = gate(net[3].weight.data())
+            threading.Timer(60, door.set).start()
+        outputs.backward()
+    assert not door.is_set() and front.unfinished() >= 2  # the pass has at least two segments
+    door.set()
+    assert net[0].weight.grad().asnumpy().any()
+
+
 def test_shared_memory_is_always_up_to_date():
     data = mx.nd.zeros((500, 500))
     view = np.asarray(data)
