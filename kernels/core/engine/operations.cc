@@ -69,8 +69,9 @@ struct KernelRun {
   }
 };
 
-// Plans with at least this many steps are worth ending another thread's team for.
-constexpr int32_t kLongPlan = 32;
+// Plans with at least this many steps are worth ending the caller's team for: each step of theirs
+// that wakes a sleeping thread takes as long as starting a new one for the caller's next region.
+constexpr int32_t kLongPlan = 8;
 
 struct PlanRun {
   const mx_plan* plan;
