@@ -278,6 +278,7 @@ def sum_rows_at(
     counts = np.array([numbers.size for numbers, *_ in terms], np.int64)
     addresses = [array.ctypes.data for numbers, rows, *_ in terms for array in (numbers, rows)]
     ids_of, rows_of = np.array(addresses, np.int64).reshape(-1, 2).T.copy()
+    places = np.empty(len(terms), np.int64)  # named, so that no other thread gets it meanwhile
     known = _sum_at(
         code_of(out.dtype.name),
         ids.size,
@@ -287,7 +288,7 @@ def sum_rows_at(
         ids_of.ctypes.data,
         rows_of.ctypes.data,
         out[0].nbytes,
-        np.empty(len(terms), np.int64).ctypes.data,
+        places.ctypes.data,
         out.ctypes.data,
     )
     if not known:

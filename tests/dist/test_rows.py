@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import mxcy as mx
+from mxcy._library import rows as row_kernels
 from mxcy.dist.memory import take
 from mxcy.dist.servers.row_shares import PushedRows, RowShare
 from tests.dist.jobs import job, needs_mpi
@@ -81,6 +82,45 @@ def test_messages_recycle_memory_that_nobody_uses():
     assert second.ctypes.data != address and (part == 1).all()
     del part
     assert take(90000).ctypes.data == address
+
+
+def _beside_new_arrays(kernel):
+    """Call a kernel after new arrays have taken all memory that is free; it must not use theirs."""
+
+    def call(*args):
+        others = [np.full(size, 1 << 40, np.int64) for size in range(1, 17) for _ in range(16)]
+        result = kernel(*args)
+        assert all((other == 1 << 40).all() for other in others)
+        return result
+
+    return call
+
+
+@pytest.mark.parametrize("count", [1, 4, 9])
+def test_memory_of_kernels_is_in_use_during_the_call(count, monkeypatch):
+    """Other threads allocate arrays while a kernel runs without the lock of Python."""
+    for name in ("_copy", "_deal", "_find", "_own", "_sum", "_sum_at"):
+        monkeypatch.setattr(row_kernels, name, _beside_new_arrays(getattr(row_kernels, name)))
+    draw = np.random.default_rng(count)
+    pushes, expected = [], np.zeros((8, 2), "f4")
+    for _ in range(count):
+        ids = np.sort(draw.integers(0, 8, 6))
+        rows = draw.integers(-9, 9, (6, 2)).astype("f4")
+        np.add.at(expected, ids, rows)
+        pushes.append(PushedRows(ids, rows, True))
+    every, out = np.arange(8), np.full((8, 2), np.nan, "f4")
+    row_kernels.sum_rows_at(every, pushes, out)
+    assert (out == expected).all()
+    counts, places, local = row_kernels.deal_rows(every, 2)
+    for number in range(2):
+        terms = {"shape": [4, 2], "dtype": "<f4", "weight": "float32", "waits": True}
+        share = RowShare("w", {**terms, "by_rows": [number, 2]}, np.ones(8, "f4").view(np.uint8))
+        share.replace(share.total(pushes))
+        own = slice(number * counts[0], number * counts[0] + counts[number])
+        out[...] = np.nan
+        share.copy_rows(local[own], out, places[own])
+        assert (out[number::2] == expected[number::2]).all()
+        assert np.isnan(out[1 - number :: 2]).all()
 
 
 _PROGRAM = r"""
