@@ -4,7 +4,7 @@
 
 from typing import Any
 from mxcy.gluon.probability import (
-    block as block, constraint as constraint, distributions as distributions,
+    block as block, distributions as distributions,
 )
 from mxcy.gluon.probability.block.stochastic_block import (
     StochasticBlock as StochasticBlock, StochasticSequential as StochasticSequential,
