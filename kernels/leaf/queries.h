@@ -26,4 +26,12 @@ int64_t workspace_of_any_team(const F& workspace) {
   return alone > team ? alone : team;
 }
 
+// The threads for which a call's workspace is large enough: its own, or one if the team has grown
+// since the workspace was sized; 0 if it is too small.
+template <class F>
+int threads_with_room(const mx_call* call, const F& workspace) {
+  const int64_t room = (int64_t)call->workspace_size;
+  return room >= workspace(call->threads) ? call->threads : room >= workspace(1) ? 1 : 0;
+}
+
 MX_LEAF_END

@@ -128,10 +128,8 @@ int64_t query(const mx_call* call, int32_t what) {
 int run(const mx_call* call) {
   const P& p = *(const P*)call->params;
   if (const char* reason = refusal(p)) return mx_fail("conv_tiles_bf16: %s", reason);
-  const int64_t room = (int64_t)call->workspace_size;
-  // The workspace was sized for a smaller team if the team has grown since.
-  const int threads = room < workspace(p, call->threads) ? 1 : call->threads;
-  if (room < workspace(p, threads)) return mx_fail("conv_tiles_bf16: the workspace is too small");
+  const int threads = threads_with_room(call, [&](int team) { return workspace(p, team); });
+  if (!threads) return mx_fail("conv_tiles_bf16: the workspace is too small");
   const TileLayer layer = layer_of(p);
   if (layer.empty()) return 0;
   const Numbers numbers = {p, LastSink(call, p, p.filters)};

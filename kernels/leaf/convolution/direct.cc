@@ -364,11 +364,8 @@ int64_t query(const mx_call* call, int32_t what) {
 int conv_blocked(const mx_call* call) {
   const mx_fused_conv_params& p = params_of(call);
   if (const char* reason = refusal(p)) return mx_fail("conv_blocked: %s", reason);
-  int threads = call->threads;
-  // The workspace was sized for a smaller team if the team has grown since.
-  if ((int64_t)call->workspace_size < workspace(p, threads)) threads = 1;
-  if ((int64_t)call->workspace_size < workspace(p, threads))
-    return mx_fail("conv_blocked: the workspace is too small");
+  const int threads = threads_with_room(call, [&](int team) { return workspace(p, team); });
+  if (!threads) return mx_fail("conv_blocked: the workspace is too small");
   const Shape shape(p);
   const float infinity = __builtin_inff();
   const Work work = {shape,

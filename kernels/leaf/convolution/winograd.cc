@@ -63,10 +63,8 @@ int64_t winograd_answer(const mx_call* call, int32_t what, const WinogradEntry& 
 int winograd_run(const mx_call* call, const WinogradEntry& entry) {
   const mx_fused_conv_params& p = params_of(call);
   mx_call own = *call;
-  // The workspace was sized for a smaller team if the team has grown since.
-  if ((int64_t)own.workspace_size < entry.workspace(p, own.threads)) own.threads = 1;
-  if ((int64_t)own.workspace_size < entry.workspace(p, own.threads))
-    return mx_fail("conv_winograd: the workspace is too small");
+  own.threads = threads_with_room(call, [&](int team) { return entry.workspace(p, team); });
+  if (!own.threads) return mx_fail("conv_winograd: the workspace is too small");
   return entry.run(&own, p);
 }
 

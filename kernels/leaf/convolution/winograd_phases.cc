@@ -68,15 +68,13 @@ const char* refusal(const P& p) {
   return nullptr;
 }
 
-// Offsets in the workspace, in bytes.
-struct Layout {
-  int64_t phases, inner, all;
-
-  Layout(const P& of, int threads)
-      : phases(0),
-        inner(of.channels * of.source[1] * of.source[2] * (int64_t)sizeof(float)),
-        all(inner + Phases::workspace(of, threads)) {}
-};
+// Bytes of an image's phases, which come first in the workspace, and of all of it.
+int64_t phases_size(const P& of) {
+  return of.channels * of.source[1] * of.source[2] * (int64_t)sizeof(float);
+}
+int64_t workspace(const P& of, int threads) {
+  return phases_size(of) + Phases::workspace(of, threads);
+}
 
 int64_t query(const mx_call* call, int32_t what) {
   const P& p = params_of(call);
@@ -84,7 +82,7 @@ int64_t query(const mx_call* call, int32_t what) {
   const P of = phases_of(p);
   if (what == MX_QUERY_PACKED) return Phases::packed(of);
   if (what != MX_QUERY_WORKSPACE) return 1;  // accepted; there is a single layout of weights
-  return workspace_of_any_team([&](int threads) { return Layout(of, threads).all; });
+  return workspace_of_any_team([&](int threads) { return workspace(of, threads); });
 }
 
 int convolve(const mx_call* call) {
@@ -92,19 +90,15 @@ int convolve(const mx_call* call) {
   if (const char* reason = refusal(p)) return mx_fail("conv_winograd_phases: %s", reason);
   const P of = phases_of(p);
   mx_call inner = *call;
-  // The workspace was sized for a smaller team if the team has grown since.
-  if ((int64_t)call->workspace_size < Layout(of, inner.threads).all) inner.threads = 1;
-  const Layout layout(of, inner.threads);
-  if ((int64_t)call->workspace_size < layout.all)
-    return mx_fail("conv_winograd_phases: the workspace is too small");
-  char* space = (char*)call->workspace;
-  float* phases = (float*)(space + layout.phases);
+  inner.threads = threads_with_room(call, [&](int team) { return workspace(of, team); });
+  if (!inner.threads) return mx_fail("conv_winograd_phases: the workspace is too small");
+  float* phases = (float*)call->workspace;
   mx_tensor ins[3] = {call->in[0], call->in[1], call->nin > 2 ? call->in[2] : call->in[0]};
   mx_tensor out = call->out[0];
   ins[0].data = phases;
   inner.in = ins, inner.out = &out;
-  inner.workspace = space + layout.inner;
-  inner.workspace_size = call->workspace_size - layout.inner;
+  inner.workspace = (char*)call->workspace + phases_size(of);
+  inner.workspace_size = call->workspace_size - phases_size(of);
   for (int64_t i = 0; i < p.batch; ++i) {
     const float* image = data<float>(call->in[0]) + i * p.channels * p.source[1] * p.source[2];
     out.data = data<float>(call->out[0]) + i * p.filters * p.target[1] * p.target[2];

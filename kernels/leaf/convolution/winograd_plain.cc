@@ -85,12 +85,10 @@ int run(const mx_call* original) {
   mx_fused_conv_params& p = problem.p;
   if (const char* reason = winograd_refusal(p)) return mx_fail("conv_winograd: %s", reason);
   const WinogradEntry& entry = *winograd_entry(p);
-  // The workspace was sized for a smaller team if the team has grown since.
-  if ((int64_t)own.workspace_size < WorkspaceLayout(problem, entry, own.threads).all)
-    own.threads = 1;
+  own.threads = threads_with_room(
+      original, [&](int team) { return WorkspaceLayout(problem, entry, team).all; });
+  if (!own.threads) return mx_fail("conv_winograd: the workspace is too small");
   const WorkspaceLayout layout(problem, entry, own.threads);
-  if ((int64_t)call->workspace_size < layout.all)
-    return mx_fail("conv_winograd: the workspace is too small");
   char* space = (char*)call->workspace;
   float *in = (float*)(space + layout.in), *out = (float*)(space + layout.out);
 

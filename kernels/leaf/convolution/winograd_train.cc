@@ -41,10 +41,9 @@ int run(const mx_call* original) {
   const WinogradEntry& entry = *winograd_entry(p);
   const int64_t packed = packed_size(entry, p);
   mx_call call = *original;
-  // The workspace was sized for a smaller team if the team has grown since.
-  if ((int64_t)call.workspace_size < packed + entry.workspace(p, call.threads)) call.threads = 1;
-  if ((int64_t)call.workspace_size < packed + entry.workspace(p, call.threads))
-    return mx_fail("conv_winograd: the workspace is too small");
+  call.threads =
+      threads_with_room(original, [&](int team) { return packed + entry.workspace(p, team); });
+  if (!call.threads) return mx_fail("conv_winograd: the workspace is too small");
   mx_tensor weight = call.in[1], ready = weight;
   ready.data = call.workspace;
   mx_call pack = call;

@@ -250,12 +250,10 @@ struct Gradient {
   }
 
   static int run(const mx_call* call, const mx_conv_params& of, bool ready) {
-    int threads = call->threads;
-    // The workspace was sized for a smaller team if the team has grown since.
-    if ((int64_t)call->workspace_size < Gradient(of, ready, threads).bytes()) threads = 1;
+    const int threads =
+        threads_with_room(call, [&](int team) { return Gradient(of, ready, team).bytes(); });
+    if (!threads) return mx_fail("conv_winograd: the workspace is too small");
     Gradient whole(of, ready, threads);
-    if ((int64_t)call->workspace_size < whole.bytes())
-      return mx_fail("conv_winograd: the workspace is too small");
     float *space = (float*)call->workspace, *weight = data<float>(call->out[0]);
     const float* ins = ready ? data<float>(call->in[0]) : space + whole.in;
     const float* outs = ready ? data<float>(call->in[1]) : space + whole.out;

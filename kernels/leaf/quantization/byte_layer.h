@@ -166,12 +166,8 @@ template <template <class> class Way, class P>
 int run_layer(const mx_call* call) {
   const P& p = *(const P*)call->params;
   if (const char* reason = refusal(p)) return mx_fail("int8 layer: %s", reason);
-  const int64_t room = (int64_t)call->workspace_size;
-  int threads = call->threads;
-  // The workspace was sized for a smaller team if the team has grown since.
-  if (room < Way<P>::workspace(p, threads)) threads = 1;
-  if (room < Way<P>::workspace(p, threads))
-    return mx_fail("int8 layer: the workspace is too small");
+  const int threads = threads_with_room(call, [&](int team) { return Way<P>::workspace(p, team); });
+  if (!threads) return mx_fail("int8 layer: the workspace is too small");
   if (ByteLayer(p).empty()) return 0;
   typename Way<P>::Work(call, p, threads).run(threads, (uint8_t*)call->workspace);
   return 0;
