@@ -1,9 +1,13 @@
 """How long the progress thread waits before it polls again."""
 
+import ctypes
 import os
+import sys
 import time
 
-__all__ = ["Polling"]
+__all__ = ["Polling", "sleep_precisely"]
+
+_PR_SET_TIMERSLACK = 29  # of Linux, in nanoseconds
 
 _NAP, _SLEEP = 50e-6, 0.02  # seconds between polls with work in flight, and without any
 #: naps grow by this share of the time since the last progress, up to this many seconds
@@ -15,6 +19,12 @@ _EAGER, _EAGER_PER_BYTE = 1e-3, 1e-9
 #: seconds off the core between two polls that reveal contention, and how long naps follow it
 _HELD_UP, _MODEST = 1e-3, 0.2
 _GLANCES = 32  # polls of collectives alone, between full steps
+
+
+def sleep_precisely():
+    """Have this thread's sleeps last 20 us longer than they should, instead of 70."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_TIMERSLACK, 1, 0, 0, 0)
 
 
 class Polling:
@@ -71,7 +81,7 @@ class Polling:
             self._wake.wait(_SLEEP)
             self._turn.acquire()
         elif now >= self._eager_until:
-            time.sleep(min(_NAP + _SLOWER * (now - self._still_since), _LONGEST_NAP))
+            self._wake.wait(min(_NAP + _SLOWER * (now - self._still_since), _LONGEST_NAP))
             self._poll_sockets()
         else:
             for _ in range(_GLANCES):

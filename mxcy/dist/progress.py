@@ -15,7 +15,7 @@ from mxcy.dist.members.control import ControlMessages
 from mxcy.dist.members.joining import Joining
 from mxcy.dist.members.membership import Membership
 from mxcy.dist.members.named_calls import NamedCalls
-from mxcy.dist.polling import Polling
+from mxcy.dist.polling import Polling, sleep_precisely
 from mxcy.dist.servers.messenger import Messenger
 from mxcy.dist.worlds.collectives import gather_texts
 
@@ -255,6 +255,7 @@ class ProgressThread:
 
     def _run(self, open_world):
         self._turn.acquire()
+        sleep_precisely()
         try:
             self.world = open_world()
             self.control = ControlMessages(self, self._patience, self._heartbeat)
@@ -262,6 +263,8 @@ class ProgressThread:
             self.messenger = Messenger(self.world, self._patience)
             self.membership = Membership(self)
             self.admission = Admission(self, *self._admitting)
+            if self.world.bells is not None:
+                self.inbox.wake = self.world.bells.own
             self.polling = Polling(self.world, self.inbox.wake, self._turn, self._any_done)
             if self.world.joins:
                 self.joined = self.world.broadcast_from(0, None)

@@ -6,6 +6,7 @@ import time
 from mxcy import env
 from mxcy._library import front
 from mxcy.base import MXNetError
+from mxcy.dist.polling import sleep_precisely
 from mxcy.dist.roles import read_place
 from mxcy.dist.servers.key_server import KeyServer
 from mxcy.dist.servers.messenger import Messenger
@@ -72,7 +73,9 @@ def run(world, patience):
     messenger = Messenger(world)
     server = KeyServer(messenger, patience, ServerRules(world.rank))
     over = world.begin_barrier()
+    sleep_precisely()
+    rest = time.sleep if world.bells is None else world.bells.own.wait
     while not over.done():
         moved, expects = messenger.step(time.monotonic())
         if not moved:
-            time.sleep(_SOON if expects else _LATER if server.stores else _IDLE)
+            rest(_SOON if expects else _LATER if server.stores else _IDLE)

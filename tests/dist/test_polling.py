@@ -2,11 +2,12 @@
 
 import os
 import threading
-import time
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
+from mxcy._library.event import SharedEvent
 from mxcy.dist import polling
 from mxcy.dist.auto_reset_event import AutoResetEvent
 from mxcy.dist.inbox import Inbox
@@ -14,13 +15,12 @@ from mxcy.dist.polling import Polling
 
 
 class _Clock:
-    """This thread's CPU seconds, and its waits: seconds of sleeps, or 'wake'."""
+    """This thread's CPU seconds, and its waits: seconds of naps, or 'wake'."""
 
     def __init__(self):
         self.computed, self.rests = 0.0, []
         self.taken, self.lasting = 0.0, []  # seconds of all polls; of the next ones, last first
         self.glances, self.done_after = 0, None
-        self._thread = threading.get_ident()  # stores of other tests may have sleeping threads
 
     def thread_time(self):
         return self.computed
@@ -33,11 +33,8 @@ class _Clock:
         self.taken += self.lasting.pop() if self.lasting else 0.0
         return self.glances == self.done_after
 
-    def sleep(self, seconds):
-        if threading.get_ident() == self._thread:
-            self.rests.append(seconds)
-        else:
-            time.sleep(seconds)
+    def wait(self, seconds):
+        self.rests.append(seconds if seconds < polling._SLEEP else "wake")
 
 
 @pytest.fixture
@@ -49,7 +46,7 @@ def clock(monkeypatch):
 
 def _polling(clock, workers=1):
     world = SimpleNamespace(rank=0, hosts=["here"] * workers + ["there"])
-    wake = SimpleNamespace(wait=lambda seconds: clock.rests.append("wake"), is_set=lambda: False)
+    wake = SimpleNamespace(wait=clock.wait, is_set=lambda: False)
     turn = threading.Lock()
     turn.acquire()
     return Polling(world, wake, turn, clock.glance)
@@ -133,8 +130,8 @@ def test_polls_continue_while_they_take_time(clock):
     assert clock.glances < 100
 
 
-def test_an_event_wakes_one_wait():
-    event = AutoResetEvent()
+@pytest.mark.parametrize("event", [AutoResetEvent(), SharedEvent(np.zeros(8, np.uint8))])
+def test_an_event_wakes_one_wait(event):
     assert not event.is_set() and not event.wait(0)
     event.set()
     event.set()  # no more than once

@@ -1,14 +1,18 @@
 """Messages between processes of one machine in blocks of shared memory."""
 
 import os
+import subprocess
+import sys
 import threading
 
 import numpy as np
 import pytest
 
+from mxcy._library.event import SharedEvent
 from mxcy.dist.progress import ProgressThread
 from mxcy.dist.servers.key_server import KeyServer
 from mxcy.dist.servers.row_client import RowClient
+from mxcy.dist.servers.shares import Share
 from mxcy.dist.worlds import shared_blocks
 from mxcy.dist.worlds.memory_files import MemoryFiles
 from mxcy.dist.worlds.memory_world import MemoryJob
@@ -22,7 +26,7 @@ _COUNT = 100_000
 
 def _pair():
     """Blocks of a process, and the blocks of one that reads them."""
-    file, reader = (MemoryFiles("test", 1 << 30) for _ in range(2))
+    file, reader = (MemoryFiles("test", 1 << 40) for _ in range(2))
     reader.attach(7, file.path)
     return SharedBlocks([1], file.map), SharedBlocks([], reader.map)
 
@@ -69,6 +73,40 @@ def test_a_block_has_a_number_of_loans():
     assert sorted(loans) == list(range(256)) and block.lend() is None
     reader.borrow(7, block.start, _COUNT, 77)  # and nothing refers to it
     assert block.lend() == 77
+
+
+def test_a_value_that_others_read_does_not_change():
+    sender, reader = _pair()
+    terms = {"shape": [_COUNT // 4], "dtype": "<f4", "weight": "float32", "waits": False}
+    share = Share("w", terms, np.zeros(_COUNT, np.uint8), sender)
+    _, block, sent = share.answer(None, True)
+    loan = block.lend()
+    sent()
+    view = reader.borrow(7, block.start, _COUNT, loan)
+    share.before_change()
+    share.value += 1
+    assert not view.any() and (share.value == 1).all()
+    _, other, sent = share.answer(None, True)
+    sent()
+    share.before_change()  # nobody reads it
+    share.value += 1
+    assert other.start != block.start and (other.array().view("f4") == 2).all()
+    assert share.answer(None, False)[1] is share.value
+
+
+def test_an_event_wakes_another_process():
+    file = MemoryFiles("test", 1 << 20)
+    event = SharedEvent(file.map(None, 0, 4096))
+    code = (
+        "import sys; from mxcy._library.event import SharedEvent; "
+        "from mxcy.dist.worlds.memory_files import MemoryFiles; "
+        "file = MemoryFiles('test', 4096); file.attach(0, sys.argv[1]); "
+        "SharedEvent(file.map(0, 0, 4096)).set()"
+    )
+    other = subprocess.Popen([sys.executable, "-c", code, file.path])
+    while not event.wait(60):
+        assert other.poll() in (None, 0)
+    assert other.wait(60) == 0
 
 
 def test_files_that_may_not_be_opened():
@@ -206,3 +244,32 @@ def test_rows_of_processes(ranks, shared, tmp_path):
     line = [str(program), str(ranks), shared]
     ended = job(ranks, line, timeout=120, MXCY_DIST_SHARED_MEMORY=shared)
     assert (ended.code, ended.lines) == (0, ["right"] * ranks), ended.err
+
+
+_VALUES = r"""
+import mxcy as mx, numpy as np
+store = mx.kv.create("dist_async")
+size = store.num_workers
+store.init("w", mx.nd.zeros((300, 100)))
+store.set_optimizer(mx.optimizer.SGD(learning_rate=1))
+gradient, out, last = mx.nd.ones((300, 100)), mx.nd.zeros((300, 100)), 0
+for i in range(40):
+    store.push("w", gradient)
+    gradient[:] = 1
+    store.pull("w", out)
+    values = np.unique(out.asnumpy())
+    assert values.size == 1 and -40 * size <= values[0] <= min(last, -1 - i), (i, values)
+    last = values[0]
+store._settle()
+store._barrier()
+store.pull("w", out)
+assert (out.asnumpy() == -40 * size).all()
+print("\nright", flush=True)
+"""
+
+
+@needs_mpi
+@pytest.mark.parametrize(("servers", "shared"), [(0, "1"), (1, "1"), (1, "0")])
+def test_values_of_processes_are_never_half_updated(servers, shared):
+    ended = job(3, _VALUES, servers=servers, MXCY_DIST_SHARED_MEMORY=shared)
+    assert (ended.code, ended.lines) == (0, ["right"] * 3), ended.err

@@ -184,21 +184,37 @@ class KeyClient:
         priority : int
             Messages with larger priorities go first.
         """
-        self._progress.submit(lambda: self._push(served, array, done, priority))
-
-    def _push(self, served, array, done, priority):
-        flat = array.reshape(-1)
-        away = Answers(len(served.shares), lambda error: done())
-        for number, server, begin, length in served.shares:
+        flat, bodies = array.reshape(-1), []
+        for _, server, begin, length in served.shares:
             part = flat[begin : begin + length]
             if served.levels is not None:
                 part = served.levels.pack(part)
-            self.sent += part.nbytes
+            bodies.append(self._copied(part, self.places[server]))
+        if not any(isinstance(body, np.ndarray) for body in bodies):
+            done()
+            done = _ignore
+        self._progress.submit(lambda: self._push(served, bodies, done, priority))
+
+    def _copied(self, part, place):
+        """A copy of a body in a block that its receiver can read; itself if there is none."""
+        blocks = self._messenger.world.blocks
+        if blocks is None or place not in blocks.readers:
+            return part
+        block = blocks.take(part.nbytes)
+        if block is None:
+            return part
+        np.copyto(block.array(), part.view(np.uint8))
+        return block
+
+    def _push(self, served, bodies, done, priority):
+        away = Answers(len(bodies), lambda error: done())
+        for (number, server, _, _), body in zip(served.shares, bodies, strict=True):
+            self.sent += body.nbytes
             self._messenger.send(
                 self.places[server],
                 "push",
                 [self.number, number, None],
-                part,
+                body,
                 priority,
                 (self.number, number),
                 lambda: away.take(None),
@@ -314,6 +330,10 @@ class KeyClient:
                 )
 
         self._progress.submit(fence)
+
+
+def _ignore():
+    """The pushed array has been copied."""
 
 
 def _filling(target, answers):

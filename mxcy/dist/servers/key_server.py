@@ -37,7 +37,7 @@ class KeyServer:
         self._workers = [i for i, role in enumerate(messenger.world.roles) if role == "worker"]
         self._shares, self._left = {}, set()
         self._blocks = messenger.world.blocks
-        self._near = {messenger.world.place, *(self._blocks.readers if self._blocks else ())}
+        self._near = self._blocks.readers if self._blocks else ()
         self.stores = 0
         messenger.server = self
         messenger.watchers.append(self._check_waits)
@@ -53,8 +53,8 @@ class KeyServer:
     def _put(self, place, body, ticket, store, number, key, terms):
         self.stores = max(self.stores, store + 1)
         by_rows = terms.get("by_rows")
-        share = RowShare(key, terms, body, self._blocks) if by_rows else Share(key, terms, body)
-        self._shares[store, number] = share
+        kind = RowShare if by_rows else Share
+        self._shares[store, number] = kind(key, terms, body, self._blocks)
         self._messenger.answer(place, ticket)
 
     def _push(self, place, body, store, number, form):

@@ -11,6 +11,7 @@ __all__ = ["Messenger"]
 _AWAY = 2  # messages in flight per destination
 _AT_ONCE = 64  # messages received in a row
 _TURNS = 8  # of sending and receiving per step
+_PIECE = 5e-5  # seconds between polls while MPI sends a body
 _RECENT = 0.2  # seconds after a message in which more are expected
 _LOOK_SECONDS = 0.1  # between checks for unanswered questions
 _GRACE = 5  # seconds beyond the time limit in which servers may report who is missing
@@ -46,6 +47,7 @@ class Messenger:
         self._sent = itertools.count()
         self._queues, self._lines, self._away = {}, {}, {}
         self._last, self._checked = -_RECENT, 0.0
+        self._woken = world.bells is not None and world.bells.reach(world.roles)
 
     def name(self, place):
         """A process with its host, for error messages."""
@@ -146,7 +148,7 @@ class Messenger:
             )
 
     def step(self, now):
-        """Send and receive; return whether anything happened, and whether answers are missing."""
+        """Send and receive; return whether anything happened, and whether to poll for more."""
         moved = False
         for _ in range(_TURNS):  # answers follow messages, also those of this process to itself
             if not self._dispatch() | self._receive(now):
@@ -154,8 +156,10 @@ class Messenger:
             moved = True
         self._check_waits(now)
         if not moved and (self.world.receiving() or any(self._away.values())):
-            time.sleep(0)  # MPI sends large bodies in pieces, each of which needs a poll
+            time.sleep(_PIECE)  # MPI sends large bodies in pieces, each of which needs a poll
             moved = True
+        if self._woken:
+            return moved, any(self._away.values())
         busy = bool(self._questions) or any(self._away.values()) or any(self._queues.values())
         return moved, busy or now - self._last < _RECENT
 

@@ -157,9 +157,11 @@ class RowClient(KeyClient):
 
     def _ask(self, served, kind, place, number, on_done, priority, ids=None):
         content, line = [self.number, number], (self.number, number)
-        what = f"rows of key {served.key!r}"
+        what, body = f"rows of key {served.key!r}", ids
+        if ids is not None:
+            body = self._copied(ids, place)
         self._messenger.ask(
-            place, kind, content, on_done, what, body=ids, priority=priority, line=line, given=True
+            place, kind, content, on_done, what, body=body, priority=priority, line=line, given=True
         )
 
     def _copying(self, served, rows, own, local, answers):

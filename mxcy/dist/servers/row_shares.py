@@ -6,8 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mxcy._library.rows import copy_rows, find_rows, own_rows, sum_rows
-from mxcy.dist.memory import take
-from mxcy.dist.servers.shares import Share
+from mxcy.dist.servers.shares import Share, take_near
 
 __all__ = ["PushedRows", "RowShare", "RowSum", "is_ascending", "padded"]
 
@@ -92,7 +91,7 @@ class RowSum:
         if len(terms) == 1 and terms[0][2] is None and is_ascending(terms[0][0]):
             return MergedRows(*terms[0][:2])
         most, row = padded(sum(ids.size for ids, _, _ in terms)), self._share.row
-        block, memory = _take(most * (8 + row.nbytes), blocks)
+        block, memory = take_near(most * (8 + row.nbytes), blocks)
         ids = memory[: 8 * most].view(np.int64)
         rows = memory[8 * most :].view(row.dtype).reshape(most, *row.shape[1:])
         count = sum_rows(terms, ids, rows, stream=block is not None)
@@ -115,9 +114,9 @@ class RowShare(Share):
     """
 
     def __init__(self, key, terms, body, blocks=None):
-        self._sum, self._blocks = None, blocks  # `_sum` replaces the table
+        self._sum = None  # replaces the table
         self._number, self._shares = terms["by_rows"]
-        super().__init__(key, terms, body)
+        super().__init__(key, terms, body, blocks)
 
     @property
     def value(self):
@@ -131,6 +130,9 @@ class RowShare(Share):
     @value.setter
     def value(self, value):
         self._table = value
+
+    def _stored(self, octets):
+        return np.array(octets)
 
     @property
     def row(self):
@@ -189,16 +191,10 @@ class RowShare(Share):
             if known.block is not None:
                 return [known.ids.size, known.most], known.block, None
         ids, row = body.view(np.int64), self.row
-        block, memory = _take(ids.size * row.nbytes, blocks)
+        block, memory = take_near(ids.size * row.nbytes, blocks)
         rows = memory.view(row.dtype).reshape(ids.size, *row.shape[1:])
         self._copy_rows(ids, rows, None, block is not None)
         return [], rows if block is None else block, None
-
-
-def _take(count, blocks):
-    """A block or None, and memory for so many bytes, there if it is not None."""
-    block = None if blocks is None else blocks.take(count)
-    return block, take(count) if block is None else block.array()
 
 
 def padded(count):

@@ -8,7 +8,7 @@ import numpy as np
 from mxcy.dist.keys.levels import Levels
 from mxcy.dist.memory import take
 
-__all__ = ["Pull", "Share"]
+__all__ = ["Pull", "Share", "take_near"]
 
 
 class Pull(NamedTuple):
@@ -31,6 +31,8 @@ class Share:
         are packed, ``levels``.
     body : numpy.ndarray of uint8
         The initial value.
+    blocks : SharedBlocks, optional
+        For the value, which pullers on this machine then read there.
 
     Attributes
     ----------
@@ -50,10 +52,9 @@ class Share:
         The reason why the value no longer changes.
     """
 
-    def __init__(self, key, terms, body):
-        self.key, self.weight = key, terms["weight"]
-        dtype = np.dtype(terms["dtype"])
-        self.value = np.array(body).view(dtype).reshape(terms["shape"])
+    def __init__(self, key, terms, body, blocks=None):
+        self.key, self.weight, self._blocks, self._block = key, terms["weight"], blocks, None
+        self.value = self._stored(body).view(np.dtype(terms["dtype"])).reshape(terms["shape"])
         self.pushes, self.arrived, self.rounds, self.pulls = {}, {}, 0, []
         self._answers = []  # those that send the current value's memory
         self._levels = Levels(*terms["levels"]) if "levels" in terms else None
@@ -80,12 +81,15 @@ class Share:
 
     def before_change(self):
         """Leave the value to answers that are still being sent, and go on with a copy."""
-        if self._answers:
-            self.value, self._answers = self._copy(), []
+        if self._answers or (self._block is not None and self._block.lent):
+            octets = self.value.reshape(-1).view(np.uint8)
+            copy = self._stored(octets).view(self.value.dtype)
+            self.value, self._answers = copy.reshape(self.value.shape), []
 
-    def _copy(self):
-        copy = take(self.value.nbytes).view(self.value.dtype).reshape(self.value.shape)
-        np.copyto(copy, self.value)
+    def _stored(self, octets):
+        """A copy of the value's memory, in a block if possible."""
+        self._block, copy = take_near(octets.size, self._blocks)
+        np.copyto(copy, octets)
         return copy
 
     def answer(self, body, near):
@@ -96,8 +100,15 @@ class Share:
         body : numpy.ndarray of uint8
             The body of the pull.
         near : bool
-            Whether the puller can read blocks of this process.
+            Whether the puller is another process that can read blocks of this one.
         """
         answers, answer = self._answers, object()
         answers.append(answer)
-        return [], self.value, lambda: answers.remove(answer)
+        body = self._block if near and self._block is not None else self.value
+        return [], body, lambda: answers.remove(answer)
+
+
+def take_near(count, blocks):
+    """A block or None, and memory for so many bytes, there if it is not None."""
+    block = None if blocks is None else blocks.take(count)
+    return block, take(count) if block is None else block.array()

@@ -166,6 +166,7 @@ class MemoryWorld:
     """One rank's view of a `MemoryJob`; see `World`."""
 
     engine = "threads of one process"
+    bells = None
 
     def __init__(self, job, place, seed=None, epoch=0, members=None):
         self.job, self.place, self.roles = job, place, job.roles

@@ -5,10 +5,12 @@ from collections import deque
 
 import numpy as np
 
+from mxcy.dist.worlds.bells import PAGE
+
 __all__ = ["SharedBlock", "SharedBlocks"]
 
-_LEAST, _MOST = 1 << 16, 1 << 26  # bytes of a block; other bodies go through MPI
-_SPACE = 1 << 28  # bytes of all blocks of a process
+_LEAST, _MOST = 1 << 13, 1 << 26  # bytes of a block; other bodies go through MPI
+_SPACE = 1 << 30  # bytes of all blocks of a process
 _LOANS = 256  # bytes at the start of a block: one for each loan of it
 
 
@@ -62,7 +64,7 @@ class SharedBlocks:
                 free.appendleft(memory)
             if self._used + size > _SPACE:
                 return None
-            start, self._used = self._used, self._used + size
+            start, self._used = PAGE + self._used, self._used + size
         return SharedBlock(_Memory(self._map(None, start, size), start), free, count)
 
     def borrow(self, place, start, length, loan):
@@ -105,6 +107,11 @@ class SharedBlock:
     def array(self):
         """Its content, as numpy.ndarray of uint8."""
         return np.asarray(self)[: self.nbytes]
+
+    @property
+    def lent(self):
+        """bool: whether a receiver still refers to it."""
+        return bool(self._memory.loans.any())
 
     def lend(self):
         """The number of a new loan, or None if there are too many."""

@@ -13,6 +13,7 @@ import numpy as np
 
 from mxcy.base import MXNetError
 from mxcy.dist.memory import take
+from mxcy.dist.worlds.bells import Bells
 from mxcy.dist.worlds.channel import Channel, Request, Requests
 from mxcy.dist.worlds.machines import levels_of
 from mxcy.dist.worlds.memory_files import MemoryFiles
@@ -77,6 +78,8 @@ class World:
         See `levels_of`.
     blocks : SharedBlocks or None
         For bodies of messages to processes on this machine, if there are such.
+    bells : Bells or None
+        To wake these processes.
 
     Raises
     ------
@@ -97,7 +100,7 @@ class World:
         self._incoming = {}  # place -> messages whose bodies may be in flight
         self._sent = []
         self.engine = mpi.Get_library_version().splitlines()[0].strip("\0 ")
-        self.joins, self.levels, self.blocks = bool(joins), None, None
+        self.joins, self.levels, self.blocks, self.bells = bool(joins), None, None, None
         if joins:
             self.name = f"newcomer {joins}.{mpi.COMM_WORLD.rank}"
             counts, _ = self._rebuild(mpi.Comm.Get_parent().Merge(True))
@@ -141,6 +144,7 @@ class World:
         lists = self._world.allgather(opened)
         readers = [place for place in opened if self.place in lists[place]]
         if readers:
+            self.bells = Bells(readers, files.map)
             self.blocks = SharedBlocks(readers, files.map)
         elif files:
             files.close()
@@ -237,6 +241,8 @@ class World:
         prefix = _PREFIX.pack(length, *((-1, -1) if loan is None else (start, loan)))
         octets = bytearray(prefix + head)
         requests = [self._message_comm.Isend([octets, mpi.BYTE], place, _HEAD)]
+        if self.bells is not None:
+            self.bells.ring(place)
         if length and loan is None:
             content = body.reshape(-1).view(np.uint8)
             requests.append(self._message_comm.Isend([content, mpi.BYTE], place, _BODY))
@@ -271,8 +277,11 @@ class World:
 
     def _take_heads(self, memory_of):
         mpi, status = self._mpi, self._mpi.Status()
+        probe = self._message_comm.Improbe
         while sum(map(len, self._incoming.values())) < _MOST_BODIES:
-            message = self._message_comm.Improbe(mpi.ANY_SOURCE, _HEAD, status)
+            message = probe(mpi.ANY_SOURCE, _HEAD, status)
+            if message is None:  # MPI may look for arrivals only after it has answered
+                message = probe(mpi.ANY_SOURCE, _HEAD, status)
             if message is None:
                 return
             octets = bytearray(status.Get_count(mpi.BYTE))
