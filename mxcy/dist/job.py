@@ -103,7 +103,7 @@ class _Member:
         self._note = Path(folder, world.name) if folder else None
         if self._note:
             with replacing(self._note) as file:
-                file.write(world.hosts[world.rank].encode())
+                file.write("\n".join((world.hosts[world.rank], *world.left_behind())).encode())
 
     def __getattr__(self, name):
         return getattr(self._world, name)

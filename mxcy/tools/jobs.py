@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import signal
+import socket
 import tempfile
 import time
 from pathlib import Path
@@ -11,7 +12,7 @@ from pathlib import Path
 from mxcy._base.files import replacing
 from mxcy.dist.members.requests import REFUSED, REQUESTS
 
-__all__ = ["ask_to_join", "end_all", "noted", "running"]
+__all__ = ["ask_to_join", "end_all", "free_memory", "noted", "running"]
 
 _LOOK_SECONDS = 0.1
 
@@ -50,6 +51,22 @@ def noted(group, job=None):
         yield
     finally:
         note.unlink(missing_ok=True)
+
+
+def free_memory(folder, notes):
+    """Remove shared memory of processes that have been killed on this machine.
+
+    Parameters
+    ----------
+    folder : str
+        The job's folder.
+    notes : list of str
+        Files there in which processes have noted their host and paths of memory.
+    """
+    for name in notes:
+        host, *paths = Path(folder, name).read_text(encoding="utf-8").split("\n")
+        for path in paths if host == socket.gethostname() else ():
+            Path(path).unlink(missing_ok=True)
 
 
 def running():

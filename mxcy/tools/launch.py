@@ -284,6 +284,7 @@ def main(arguments=None):
             line = job_line(options, path, kind, attempt, folder)
             code, stopped = _run(line, options.timeout, folder)
             notes = sorted(name for name in os.listdir(folder) if name != REQUESTS)
+            jobs.free_memory(folder, notes)
         later = [name for name in notes if name.startswith("goodbye")]
         remaining = [name for name in notes if name not in later]
         # after a change of workers MPI is not finalized, for which mpiexec returns 1

@@ -1,5 +1,6 @@
 """The errors of all processes when one of four fails, and the monitoring ring."""
 
+import os
 import socket
 import subprocess
 import sys
@@ -72,6 +73,24 @@ def test_one_of_four(name):
         assert f"rank 1 ({socket.gethostname()}) {said}" in done.err
     if name == "exception":  # and no other error hides it
         assert "MXNetError" not in done.err
+
+
+@needs_mpi
+def test_no_shared_memory_is_left():
+    """The launcher removes what MPI would have removed at a normal end."""
+    code = """
+import os, signal
+import mxcy as mx
+store = mx.kv.create("dist_sync")
+store._barrier()
+lines = open("/proc/self/maps").read().splitlines()
+print("\\n".join(line.split()[-1] for line in lines if "/dev/shm/mpi" in line), flush=True)
+store._barrier()
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+    done = job(2, code)
+    assert done.code != 0
+    assert not any(os.path.exists(path) for path in done.lines), done.lines
 
 
 def test_a_ring_of_signs_of_life():

@@ -25,6 +25,7 @@ __all__ = ["World", "has_engine", "no_engine"]
 
 _CONTROL, _HEAD, _BODY = 1, 2, 3  # tags of control messages, and of the parts of other messages
 _MOST_BODIES = 64  # bodies received at a time; further heads stay queued in MPI
+_MPI_MEMORY = "/dev/shm/mpich_shm_"  # where MPICH's files with shared memory are
 _BLOCK_BYTES = 1 << 40  # of the file of blocks, which is sparse
 _PREFIX = struct.Struct("<qqi")  # of a head: the body's bytes, and its block and loan or -1
 
@@ -372,6 +373,13 @@ class World:
         return self._comm.bcast(value, root)
 
     # -- shutdown ----------------------------------------------------------------------------------
+
+    def left_behind(self):
+        """Paths of this machine's memory that MPI does not free if its processes are killed."""
+        with contextlib.suppress(OSError), open("/proc/self/maps", encoding="utf-8") as file:
+            mapped = {line.rpartition(" ")[2].strip() for line in file}
+            return sorted(path for path in mapped if path.startswith(_MPI_MEMORY))
+        return []
 
     def begin_barrier(self):
         """Start a barrier of all processes of the job, of every role; return its request."""
