@@ -63,7 +63,7 @@ bool build_with(const mx_call* call, int type, Layout weights, Job* job) {
 // no such kernel for 16-bit dtypes.
 bool packing_pays(const P& p, int type) {
   if (p.rows == 1 && type == kF32)
-    return mx_fail("a single row is as fast with unpacked weights") == 0;
+    return mx_fail("a single row is faster with panels of weights") == 0;
   return p.rows * p.hidden * p.depth >= 1 << 18 ||
          mx_fail("too small to profit from packed weights") == 0;
 }

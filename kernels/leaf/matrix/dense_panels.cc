@@ -163,6 +163,7 @@ struct Layer {
   // Compute rows [i0, i1) of columns [j0, j1), where j0 is panel-aligned; false if memory is
   // exhausted.
   bool part(int64_t i0, int64_t i1, int64_t j0, int64_t j1) const {
+    if (p.rows == 1) return single_row(j0, j1), true;
     const Blocks size(p, i1 - i0);
     float* panels =
         (float*)scratch(kPackSlot, (size_t)(size.rows * p.depth + kWidth) * sizeof(float));
@@ -178,6 +179,30 @@ struct Layer {
   }
 
  private:
+  Ends ends(int64_t j, int64_t at, bool first, bool last) const {
+    return {first && bias ? bias + j : nullptr,
+            !first  ? out + at
+            : other ? other + at
+                    : nullptr,
+            last,
+            p.act,
+            (float)p.alpha,
+            (float)p.beta};
+  }
+
+  // Panels are read from beginning to end, which the CPU itself prefetches best.
+  void single_row(int64_t begin, int64_t end) const {
+    const int64_t most = depth_of_block(p.depth);
+    for (int64_t j = begin; j < end; j += kWidth) {
+      for (int64_t p0 = 0; p0 < p.depth; p0 += most) {
+        const int64_t depth = least(most, p.depth - p0);
+        Ahead nothing(nullptr, depth, 1);
+        panel_tile<1>(depth, data + p0, block(j, p0), ends(j, j, !p0, p0 + depth == p.depth),
+                      out + j, p.hidden, (int)least(kWidth, p.hidden - j), &nothing);
+      }
+    }
+  }
+
   void pack_data(const Blocks& size, int64_t first, int64_t rows, float* panels) const {
     const Matrix<float> source = {data, p.depth, false};
     for (int64_t p0 = 0; p0 < p.depth; p0 += size.depth) {
@@ -203,17 +228,9 @@ struct Layer {
         Ahead ahead(next, depth, ceil_div(rows, size.tile_rows));
         for (int64_t i = 0; i < rows; i += size.tile_rows) {
           const int64_t at = (first + i) * p.hidden + j;
-          const Ends ends = {p0 || !bias ? nullptr : bias + j,
-                             p0      ? out + at
-                             : other ? other + at
-                                     : nullptr,
-                             last,
-                             p.act,
-                             (float)p.alpha,
-                             (float)p.beta};
           kTiles[least(size.tile_rows, rows - i) - 1](depth, panels + p0 * rows + i * depth,
-                                                      block(j, p0), ends, out + at, p.hidden, cols,
-                                                      &ahead);
+                                                      block(j, p0), ends(j, at, !p0, last),
+                                                      out + at, p.hidden, cols, &ahead);
         }
       }
     }
@@ -222,7 +239,6 @@ struct Layer {
 
 // The reason the kernel rejects a call, or NULL.
 const char* refusal(const P& p) {
-  if (p.rows == 1) return "a single row is as fast with unpacked weights";
   if (p.rows * p.hidden * p.depth < 1 << 18) return "too small to profit from packed weights";
   return nullptr;
 }

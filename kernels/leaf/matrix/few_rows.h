@@ -28,12 +28,12 @@ void pack_few(T* to, const T* a, int64_t lda, int64_t depth) {
 template <class T, int M>
 void few_rows(int64_t begin, int64_t end, int64_t k, T alpha, const T* a, int64_t lda, const T* b,
               int64_t ldb, T beta, T* c, int64_t ldc) {
-  constexpr int L = kLanes<T>, kSums = M == 1 ? 4 : M == 2 ? 2 : 1;  // to overlap multiply-adds
+  constexpr int L = kLanes<T>, kSums = M == 1 ? 8 : M == 2 ? 2 : 1;  // to overlap multiply-adds
   // Rows of B at a time, so that a load of A serves two multiply-adds.
   constexpr int kTogether = M == 1 || MX_ISA_LEVEL < 4 ? 1 : 2;
-  // Vectors to prefetch ahead, into the second cache: the first one is needed for A. With a single
-  // row of A, each takes the least time.
-  constexpr int64_t kAhead = M == 1 ? 320 : 128;
+  // Vectors to prefetch ahead, into the second cache: the first one is needed for A. A single row
+  // of A reads B from beginning to end, which the CPU itself prefetches best.
+  constexpr int64_t kAhead = M == 1 ? 0 : 128;
   const int64_t block = M == 1 ? k : balanced(k, kFewBlock<T> / M / L * L, L);
   const int64_t ahead = k ? ceil_div(kAhead * L, kTogether * least(block, k)) * kTogether * ldb : 0;
   alignas(64) T packed[M == 1 ? 1 : kFewBlock<T>];
@@ -67,9 +67,9 @@ void few_rows(int64_t begin, int64_t end, int64_t k, T alpha, const T* a, int64_
         };
         int64_t p = 0;
         for (; p + kSums * L <= depth; p += kSums * L) {
-#pragma GCC unroll 4
+#pragma GCC unroll 8
           for (int s = 0; s < kSums; ++s) {
-            for (int t = 0; t < kTogether; ++t) {
+            for (int t = 0; kAhead && t < kTogether; ++t) {
               __builtin_prefetch(right[t] + p + s * L + ahead, 0, 2);
             }
             step(p + s * L, s, [](const T* from) MX_ALWAYS { return load(from); });
@@ -83,7 +83,7 @@ void few_rows(int64_t begin, int64_t end, int64_t k, T alpha, const T* a, int64_
         for (int m = 0; m < M; ++m) {
 #pragma GCC unroll 2
           for (int t = 0; t < kTogether; ++t) {
-#pragma GCC unroll 4
+#pragma GCC unroll 8
             for (int s = 1; s < kSums; ++s) acc[m][t][0] += acc[m][t][s];
             sums[m][r + t] += acc[m][t][0];
           }
