@@ -16,9 +16,11 @@ READERS = {
     "_execute/executor.py": "whether outputs of no loss need gradients",
     "_semantics/switches.py": "NumPy semantics after import",
     "compat/__init__.py": "what mxnet.__version__ says",
+    "gluon/contrib/estimator/utils.py": "names of losses, and symbols in checkpoints",
     "gluon/collected_parameters.py": "blocks: keys of collect_params, and what they ask it for",
     "gluon/loss/classification.py": "whether divergences are sums or means",
     "gluon/parameter_dict.py": "names of parameters",
+    "initializer/random.py": "the generator of normal numbers",
     "operator/__init__.py": "words of attributes that only MXNet 2 lists",
     "optimizer/defaults.py": "parameters and their defaults, and how weights decay",
 }

@@ -3,9 +3,18 @@
 import numpy as np
 
 from mxcy import ndarray as nd
+from mxcy import numpy, profile
 from mxcy.initializer.base import Initializer, register
 
 __all__ = ["MSRAPrelu", "Normal", "Orthogonal", "Uniform", "Xavier"]
+
+
+def _draw_normal(sigma, array):
+    """Fill an array with normal numbers, by the function whose numbers MXNet's have."""
+    if profile.is_mxnet_2():
+        numpy.random.normal(0.0, sigma, array.shape, dtype=array.dtype, out=array)
+    else:
+        nd.random.normal(0, sigma, array.shape, out=array)
 
 
 @register
@@ -41,7 +50,7 @@ class Normal(Initializer):
         self.sigma = sigma
 
     def _init_weight(self, _, arr):
-        nd.random.normal(0, self.sigma, arr.shape, out=arr)
+        _draw_normal(self.sigma, arr)
 
 
 @register
@@ -66,7 +75,8 @@ class Orthogonal(Initializer):
         if self.rand_type == "uniform":
             drawn = nd.random.uniform(-1.0, 1.0, shape=shape)
         elif self.rand_type == "normal":
-            drawn = nd.random.normal(0.0, 1.0, shape=shape)
+            drawn = nd.empty(shape)
+            _draw_normal(1.0, drawn)
         else:
             raise ValueError(f"rand_type must be 'uniform' or 'normal', got {self.rand_type!r}")
         left, _, right = np.linalg.svd(drawn.asnumpy(), full_matrices=False)
@@ -109,7 +119,7 @@ class Xavier(Initializer):
         if self.rnd_type == "uniform":
             nd.random.uniform(-scale, scale, arr.shape, out=arr)
         elif self.rnd_type == "gaussian":
-            nd.random.normal(0, scale, arr.shape, out=arr)
+            _draw_normal(scale, arr)
         else:
             raise ValueError(f"Unknown random type {self.rnd_type!r}")
 

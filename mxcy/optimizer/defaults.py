@@ -5,7 +5,16 @@ import inspect
 
 from mxcy import profile
 
-__all__ = ["arguments_of", "clips_before_decay", "decays_in_gradient", "with_defaults"]
+__all__ = [
+    "arguments_of",
+    "clips_before_decay",
+    "decays_all_weights",
+    "decays_in_gradient",
+    "has_steps",
+    "puts_all_masters_first",
+    "puts_mean_first",
+    "with_defaults",
+]
 
 
 def decays_in_gradient():
@@ -15,6 +24,26 @@ def decays_in_gradient():
 
 def clips_before_decay():
     """Return whether `wd * weight` is added to clipped gradients where MXNet 1.x clips the sum."""
+    return profile.is_mxnet_2()
+
+
+def decays_all_weights():
+    """Return whether biases decay, too; in MXNet 1.x only names in _weight and _gamma do."""
+    return profile.is_mxnet_2()
+
+
+def puts_all_masters_first():
+    """Return whether states of float16 weights begin with the float32 weight in all optimizers."""
+    return profile.is_mxnet_2()
+
+
+def puts_mean_first():
+    """Return whether RMSProp's states are (mean, variance, step) or, uncentred, no tuple."""
+    return profile.is_mxnet_2()
+
+
+def has_steps():
+    """Return whether the optimizer for tests takes steps against the gradient."""
     return profile.is_mxnet_2()
 
 

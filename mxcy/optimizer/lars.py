@@ -1,6 +1,7 @@
 """LARS: one trust ratio per layer, for large batches."""
 
 from mxcy import ndarray as nd
+from mxcy.optimizer.defaults import decays_all_weights
 from mxcy.optimizer.optimizer import Optimizer, register
 from mxcy.optimizer.states import in_turns, zeros_like
 
@@ -56,8 +57,13 @@ class LARS(Optimizer):
         self._update_of_cur_lr = None
 
     def set_wd_mult(self, args_wd_mult):
-        """Set the decay multipliers; only parameters named ``*_weight`` decay by default."""
-        never = {name: 0.0 for name in self.idx2name.values() if not name.endswith("_weight")}
+        """Set the decay multipliers; only parameters named ``*_weight`` decay by default.
+
+        Under the profile of MXNet 2 all do.
+        """
+        never = {}
+        if not decays_all_weights():
+            never = {name: 0.0 for name in self.idx2name.values() if not name.endswith("_weight")}
         super().set_wd_mult({**never, **args_wd_mult})
 
     def create_state(self, index, weight):

@@ -10,7 +10,13 @@ from mxcy import ndarray as nd
 from mxcy._base import older_paths
 from mxcy._base.suggestions import did_you_mean
 from mxcy._base.warning import warn
-from mxcy.optimizer.defaults import arguments_of, clips_before_decay, with_defaults
+from mxcy.optimizer.defaults import (
+    arguments_of,
+    clips_before_decay,
+    has_steps,
+    puts_all_masters_first,
+    with_defaults,
+)
 from mxcy.optimizer.rates import Rates
 from mxcy.optimizer.states import zeros_like
 
@@ -71,7 +77,8 @@ class Optimizer(Rates):
     #: whether the update is elementwise, so that processes can update parts of a weight; not
     #: inherited: subclasses must set it themselves
     elementwise = False
-    #: whether `multi_precision` states are (float32 weight, state) rather than the reverse
+    #: whether `multi_precision` states are (float32 weight, state) rather than the reverse, in
+    #: MXNet 1.x
     _master_first = True
     #: renamed attributes: MXNet 2.x name -> name here
     _names_of_mxnet_2 = {}
@@ -227,13 +234,14 @@ class Optimizer(Rates):
         -------
         None, NDArray or tuple
             ``(float32 weight, state)`` for a float16 weight under `multi_precision`, in reverse
-            order for SGD, NAG and LARS; otherwise the result of `create_state`.
+            order for SGD, NAG and LARS outside the profile of MXNet 2; otherwise the result of
+            `create_state`.
         """
         if weight.dtype == np.float16:
             if self.multi_precision:
                 master = weight.astype(np.float32)
                 pair = (master, self.create_state(index, master))
-                return pair if self._master_first else pair[::-1]
+                return pair if self._puts_master_first() else pair[::-1]
             self._warn_about_float16()
         return self.create_state(index, weight)
 
@@ -340,7 +348,10 @@ class Optimizer(Rates):
             self.update(index, weight, grad, state)
 
     def _master_and_state(self, state):
-        return state if self._master_first else state[::-1]
+        return state if self._puts_master_first() else state[::-1]
+
+    def _puts_master_first(self):
+        return self._master_first or puts_all_masters_first()
 
     def _has_master(self, weight):
         return self.multi_precision and weight.dtype == np.float16
@@ -405,11 +416,19 @@ create = Optimizer.create_optimizer
 
 @register
 class Test(Optimizer):
-    """Add the rescaled gradient to the weight; for tests."""
+    """Add the rescaled gradient to the weight; for tests.
+
+    Under the profile of MXNet 2 it subtracts ``lr * (rescale_grad * grad + wd * weight)``.
+    """
 
     def create_state(self, index, weight):
         return zeros_like(weight)
 
     def update(self, index, weight, grad, state):
-        weight += grad * self.rescale_grad
-        state[:] = weight
+        if not has_steps():
+            weight += grad * self.rescale_grad
+            state[:] = weight
+            return
+        for i, w, g, _ in zip(*_as_lists(index, weight, grad, state), strict=True):
+            self._update_count(i)
+            w -= self._get_lr(i) * (g * self.rescale_grad + self._get_wd(i) * w)

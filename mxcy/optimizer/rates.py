@@ -2,6 +2,8 @@
 
 import logging
 
+from mxcy.optimizer.defaults import decays_all_weights
+
 __all__ = ["Rates"]
 
 
@@ -104,9 +106,12 @@ class Rates:
         args_wd_mult : dict of (str or int) to float
             Multiplier by name or index; others default to the symbol's attribute
             ``__wd_mult__``, or else to 1 for names that end in ``_weight`` or ``_gamma`` and 0
-            for all others.
+            for all others (1 for all names under the profile of MXNet 2).
         """
-        never = {n: 0.0 for n in self.idx2name.values() if not n.endswith(("_weight", "_gamma"))}
+        never = {}
+        if not decays_all_weights():
+            decaying = ("_weight", "_gamma")
+            never = {n: 0.0 for n in self.idx2name.values() if not n.endswith(decaying)}
         self.wd_mult = {**never, **self._multipliers_of_symbol("__wd_mult__"), **args_wd_mult}
 
     def _multipliers_of_symbol(self, key):

@@ -1,6 +1,7 @@
 """RMSProp: steps scaled by a running average of squared gradients."""
 
 from mxcy import ndarray as nd
+from mxcy.optimizer.defaults import puts_mean_first
 from mxcy.optimizer.optimizer import Optimizer, register
 from mxcy.optimizer.states import zeros_like
 
@@ -63,6 +64,8 @@ class RMSProp(Optimizer):
         self.clip_weights = clip_weights
 
     def create_state(self, index, weight):
+        if puts_mean_first() and not self.centered:
+            return zeros_like(weight, stype=weight.stype)
         return tuple(
             zeros_like(weight, stype=weight.stype) for _ in range(3 if self.centered else 1)
         )
@@ -75,6 +78,8 @@ class RMSProp(Optimizer):
             arguments["clip_weights"] = self.clip_weights
         if self.centered:
             arguments["gamma2"] = self.gamma2
+        if puts_mean_first():
+            state = (state[1], state[0], state[2]) if self.centered else (state,)
         update = nd.rmspropalex_update if self.centered else nd.rmsprop_update
         update(
             weight,

@@ -72,7 +72,7 @@ class SGD(Optimizer):
                 arguments["lazy_update"] = self.lazy_update
                 if self.lazy_update:
                     warn_of_lazy_updates(self)
-            momentum, master = s if multi_precision else (s, None)
+            master, momentum = self._master_and_state(s) if multi_precision else (None, s)
             inputs = [w, g] if master is None else [w, g, master]
             if momentum is None:
                 update = nd.mp_sgd_update if multi_precision else nd.sgd_update
@@ -86,7 +86,8 @@ class SGD(Optimizer):
         """Update weights with multi-weight operators."""
         momenta, masters = states, None
         if multi_precision:
-            momenta, masters = map(list, zip(*states, strict=True))
+            pairs = map(self._master_and_state, states)
+            masters, momenta = map(list, zip(*pairs, strict=True))
         lists = [weights, grads]
         arguments = self._operator_arguments()
         name = "multi_mp_sgd" if multi_precision else "multi_sgd"

@@ -152,6 +152,9 @@ def collapse_sum_like(a, shape):
         return np.zeros(shape, dtype=a.dtype)
     more = a.ndim - len(shape)
     axes = [i for i in range(a.ndim) if i < more or (shape[i - more] == 1 and a.shape[i] != 1)]
+    assert all(shape[i - more] == a.shape[i] for i in range(a.ndim) if i not in axes), (
+        f"{a.shape} is not {shape} broadcast"
+    )
     return np.sum(a, axis=tuple(axes)).reshape(shape)
 
 

@@ -60,11 +60,16 @@ def check_consistency(
 
     Returns
     -------
-    dict of str to numpy.ndarray
-        Reference outputs, and gradients unless `grad_req` is 'null'.
+    dict of str to NDArray
+        Reference outputs, and gradients unless `grad_req` is 'null': those of half the sum
+        of the squared outputs.
     """
     assert len(ctx_list) > 1, "there must be two ways to compare"
     symbols = sym if isinstance(sym, list) else [sym] * len(ctx_list)
+    names = symbols[0].list_outputs()
+    for other in symbols[1:]:
+        assert other.list_outputs() == names, "the symbols' outputs have different names"
+        assert other.list_arguments() == symbols[0].list_arguments(), "their arguments differ"
     executors = []
     for each_symbol, description in zip(symbols, ctx_list, strict=True):
         executors.append(each_symbol.simple_bind(grad_req=grad_req, **description))
@@ -82,7 +87,6 @@ def check_consistency(
             array[:] = values[name]
         for name, array in executor.aux_dict.items():
             array[:] = (aux_params or {}).get(name, 0)
-    names = symbols[0].list_outputs()
     results = [_results(executor, names, grad_req) for executor in executors]
     precision = [np.dtype(executor.outputs[0].dtype).itemsize for executor in executors]
     best = int(np.argmax(precision))
@@ -116,13 +120,12 @@ def _results(executor, names, grad_req):
     training = grad_req != "null"
     executor.forward(is_train=training)
     outputs = zip(names, executor.outputs, strict=True)
-    values = {name: array.asnumpy() for name, array in outputs}
+    values = {name: array.copy() for name, array in outputs}
     if training:
-        executor.backward([nd.ones_like(output) for output in executor.outputs])
+        # Outputs as their own head gradients: unlike ones, these tell the outputs apart.
+        executor.backward(executor.outputs)
         values.update(
-            (name, array.asnumpy())
-            for name, array in executor.grad_dict.items()
-            if array is not None
+            (name, array.copy()) for name, array in executor.grad_dict.items() if array is not None
         )
     return values
 

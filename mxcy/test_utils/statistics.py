@@ -87,6 +87,7 @@ def chi_square_check(generator, buckets, probs, nsamples=1000000):
     numpy.ndarray of float
         Expected counts.
     """
+    assert isinstance(buckets, list), f"buckets must be a list, not {type(buckets).__name__}"
     assert len(buckets) == len(probs), f"{len(buckets)} buckets, but {len(probs)} probabilities"
     samples = _numbers(generator, nsamples).ravel()
     if isinstance(buckets[0], list | tuple):

@@ -55,6 +55,7 @@ def environment(*args):
     """
     assert len(args) in (1, 2), "expected a name and a value, or one dict"
     wanted = args[0] if len(args) == 1 else {args[0]: args[1]}
+    assert isinstance(wanted, dict), f"expected a name and a value, or one dict, got {wanted!r}"
     before = {name: env.raw(name) for name in wanted}
     try:
         for name, text in wanted.items():

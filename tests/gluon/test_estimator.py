@@ -240,7 +240,7 @@ def test_checkpoints_go_on(tmp_path):
 
     straight.fit(loader(), epochs=4)
     first.fit(loader(), epochs=2, event_handlers=[keeping()])
-    assert not (tmp_path / "m-symbol.json").exists()  # not hybridized
+    assert (tmp_path / "m-symbol.json").exists()
     second.fit(loader(), epochs=4, event_handlers=[keeping(resume_from_checkpoint=True)])
     np.testing.assert_array_equal(
         second.net.weight.data().asnumpy(), straight.net.weight.data().asnumpy()
@@ -259,7 +259,8 @@ def test_old_checkpoints_are_deleted(tmp_path):
     estimator.fit(loader(), batches=5, event_handlers=keeping)
     names = sorted(path.name for path in (tmp_path / "new").iterdir())
     ends = ("params", "states")
-    assert names == [f"model-epoch1batch{b}.{end}" for b in (3, 4) for end in ends]
+    kept = [f"model-epoch1batch{b}.{end}" for b in (3, 4) for end in ends]
+    assert names == [*kept, "model-symbol.json"]
 
 
 def test_bad_arguments():
@@ -283,7 +284,7 @@ def test_bad_arguments():
         (
             "outside of the known training and validation metrics",
             loader(),
-            {"epochs": 1, "event_handlers": estimators.EarlyStoppingHandler(mx.metric.MAE())},
+            {"epochs": 1, "event_handlers": estimators.MetricHandler([mx.metric.MAE()])},
         ),
     ):
         with pytest.raises(ValueError, match=problem):
@@ -294,3 +295,34 @@ def test_bad_arguments():
         estimators.EarlyStoppingHandler(mx.metric.CompositeEvalMetric())
     with pytest.raises(ValueError, match="monitor must be one simple metric"):
         estimators.CheckpointHandler("unused", save_best=True)
+
+
+def test_handlers_show_what_they_compare(tmp_path):
+    mse = mx.metric.MSE()
+    checkpoints = estimators.CheckpointHandler(str(tmp_path), monitor=mse, save_best=True)
+    assert checkpoints.monitor_op is np.less and checkpoints.best == np.inf
+    stopping = estimators.EarlyStoppingHandler(mx.metric.Accuracy(), baseline=0.5)
+    assert stopping.monitor_op is np.greater and stopping.best == 0.5
+
+
+def test_a_foreign_monitor_only_warns():
+    handler = estimators.EarlyStoppingHandler(mx.metric.MSE())
+    with pytest.warns(RuntimeWarning, match="mse is not updated"):
+        make().fit(loader(), epochs=1, event_handlers=[handler])
+    assert handler.stopped_epoch == 0
+
+
+@pytest.mark.parametrize("release, saved", [("1.9", True), ("2.0", False)])
+def test_symbols_in_checkpoints_without_hybridize(tmp_path, release, saved):
+    before = mx.util.set_profile(release)
+    try:
+        checkpoints = estimators.CheckpointHandler(str(tmp_path), model_prefix="net")
+        estimator = make()
+        estimator.fit(loader(), epochs=1, event_handlers=[checkpoints])
+        names = {path.name for path in tmp_path.iterdir()}
+        assert names - {"net-symbol.json"} == {"net-epoch0batch3.params", "net-epoch0batch3.states"}
+        assert ("net-symbol.json" in names) == saved
+        expected = "l2loss" if saved else "L2Loss"
+        assert estimator.train_metrics[-1].name == f"training {expected}"
+    finally:
+        mx.util.set_profile(before)

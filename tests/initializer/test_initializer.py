@@ -179,3 +179,15 @@ def test_constants_are_written_as_plain_numbers(value):
 def test_bilinear_kernels_need_four_dimensions():
     with pytest.raises(ValueError, match=r"Bilinear: expected .* 4 dimensions, got shape \(3, 2\)"):
         mx.gluon.nn.Dense(3, in_units=2, weight_initializer="bilinear").initialize()
+
+
+@pytest.mark.parametrize("init, scale", [(mx.init.Normal(1), 1), (mx.init.MSRAPrelu("in", 0), 1)])
+def test_normal_numbers_are_those_of_mxnet_2(init, scale):
+    before = mx.util.set_profile("2.0")
+    try:
+        mx.random.seed(7)
+        values = filled(init, "a_weight", (3, 2))
+    finally:
+        mx.util.set_profile(before)
+    real = [0.80284, -0.13737269, -0.83998173, 1.0147312, -1.001695, -0.25585568]
+    np.testing.assert_allclose(values.ravel(), np.multiply(real, scale), rtol=1e-5)

@@ -320,3 +320,37 @@ def test_gradients_are_clipped_before_decay_as_in_mxnet_2(mxnet_2, kind, argumen
         updater(list(range(count)), [mx.nd.array([3, -1]) * (step + 1)] * count, weights)
     for weight in weights:
         np.testing.assert_allclose(weight.asnumpy(), expected, rtol=2e-5)
+
+
+def test_what_else_differs_in_mxnet_2(mxnet_2):
+    rule = opt.SGD(wd=0.5, param_idx2name={0: "a_weight", 1: "a_bias"})
+    assert rule._get_wds([0, 1]) == [0.5, 0.5]
+    assert opt.LARS(wd=0.5, param_idx2name={0: "a_bias"})._get_wds([0]) == [0.5]
+    weight, grad = mx.nd.ones(2) * 3, mx.nd.ones(2)
+    tester = opt.create("test", learning_rate=0.5, rescale_grad=2, wd=1.0)
+    tester.update([0], [weight], [grad], [tester.create_state(0, weight)])
+    assert weight.asnumpy().tolist() == [0.5, 0.5] and tester.num_update == 1
+
+
+@pytest.mark.parametrize("kind", ["SGD", "NAG", "LARS"])
+def test_float32_weights_come_first_in_states_of_mxnet_2(mxnet_2, kind):
+    weights = [mx.nd.ones(2).astype("float16") for _ in range(2)]
+    rule = getattr(opt, kind)(learning_rate=0.5, momentum=0.9, multi_precision=True)
+    states = [rule.create_state_multi_precision(i, w) for i, w in enumerate(weights)]
+    assert states[0][0].asnumpy().tolist() == [1, 1] and states[0][1].asnumpy().tolist() == [0, 0]
+    rule.update_multi_precision([0, 1], weights, [w * 1 for w in weights], states)
+    assert (states[0][0].asnumpy() < 1).all() and (states[1][1].asnumpy() != 0).all()
+    np.testing.assert_array_equal(weights[0].asnumpy(), states[0][0].asnumpy().astype("float16"))
+
+
+def test_states_of_rmsprop_in_mxnet_2(mxnet_2):
+    weight = mx.nd.array([0.25, 0.5])
+    rule = opt.RMSProp()
+    state = rule.create_state(0, weight)
+    rule.update([0], [weight], [mx.nd.ones(2)], [state])
+    np.testing.assert_allclose(state.asnumpy(), 0.1, rtol=1e-6)
+    rule = opt.RMSProp(rho=0.5, centered=True)
+    mean, variance, step = state = rule.create_state(1, weight)
+    rule.update([1], [weight], [mx.nd.ones(2) * 2], [state])
+    assert mean.asnumpy().tolist() == [1, 1] and variance.asnumpy().tolist() == [2, 2]
+    assert (step.asnumpy() < 0).all()

@@ -81,6 +81,8 @@ def test_generators():
     chance, counts, expected = utils.chi_square_check(even, intervals, shares, 1000)
     assert 0.01 < chance <= 1 and counts.sum() == 1000 and expected.tolist() == [250] * 4
     assert utils.chi_square_check(cubed, intervals, shares, 1000)[0] < 1e-10
+    with pytest.raises(AssertionError, match="must be a list"):
+        utils.chi_square_check(even, 4, shares)
     assert len(utils.verify_generator(even, intervals, shares, 1000, nrepeat=3)) == 3
     with pytest.raises(AssertionError, match="Generator test fails"):
         utils.verify_generator(cubed, intervals, shares, 1000, nrepeat=3)
@@ -145,6 +147,8 @@ def test_surroundings(monkeypatch):
         assert mx.util.getenv("MY_TEST_A") is None and mx.util.getenv("MY_TEST_B") == "2"
         with utils.environment("MY_TEST_B", "3"):
             assert mx.util.getenv("MY_TEST_B") == "3"
+    with pytest.raises(AssertionError, match="one dict"), utils.environment(["MY_TEST_A"]):
+        pass
     assert mx.util.getenv("MY_TEST_A") == "1" and mx.util.getenv("MY_TEST_B") is None
     assert len(utils.list_gpus()) == mx.num_gpus()
     assert utils.is_op_runnable() and not utils.has_tvm_ops()

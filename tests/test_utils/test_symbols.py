@@ -28,6 +28,7 @@ def test_forward():
         (output,) = utils.check_symbolic_forward(product(), place, [VALUE])
     assert output.dtype == np.float32
     name = product().list_outputs()[0]
+    utils.check_symbolic_forward(product(), PLACE, [VALUE, VALUE + 1])  # more than there are
     with pytest.raises(AssertionError, match="EXPECTED__plus.*FORWARD__plus"):
         utils.check_symbolic_forward(product(), PLACE, [VALUE + 1])
     with pytest.raises(ValueError, match="keys of the given location do not match"):
@@ -46,7 +47,7 @@ def test_forward_in_double_precision():
 def test_backward(grad_req):
     ones = np.ones((3, 2))
     actual = utils.check_symbolic_backward(product(), PLACE, [ones], GRADIENTS, grad_req=grad_req)
-    assert sorted(actual) == (["y"] if isinstance(grad_req, dict) else ["x", "y"])
+    assert sorted(actual) == ["x", "y"]
     if grad_req == "write":
         np.testing.assert_allclose(actual["x"].asnumpy(), GRADIENTS["x"], rtol=1e-5)
     wrong = {**GRADIENTS, "y": GRADIENTS["y"] + 1}
@@ -58,6 +59,8 @@ def test_numeric_gradient_of_right_rules():
     utils.check_numeric_gradient(product(), PLACE, rtol=1e-2, atol=1e-3)
     utils.check_numeric_gradient(product(), PLACE, rtol=1e-6, atol=1e-8, dtype=np.float64)
     utils.check_numeric_gradient(product(), PLACE, grad_nodes=["y"], rtol=1e-2, atol=1e-3)
+    with pytest.raises(AssertionError, match="real numbers"):
+        utils.check_numeric_gradient(product(), PLACE, dtype=np.int32)
     requests = {"x": "add", "y": "null"}
     utils.check_numeric_gradient(product(), PLACE, grad_nodes=requests, rtol=1e-2, atol=1e-3)
     two = mx.sym.Group([product(), X * 3])
@@ -90,6 +93,8 @@ def test_numeric_grad_of_an_executor():
     actual = utils.numeric_grad(executor, arrays, eps=1e-2)
     for name, expected in GRADIENTS.items():
         np.testing.assert_allclose(actual[name], expected, rtol=1e-3)
+    actual = utils.numeric_grad(executor, PLACE, eps=1e-2)
+    np.testing.assert_allclose(actual["x"], GRADIENTS["x"], rtol=1e-3)
 
 
 def test_consistency():
@@ -99,9 +104,16 @@ def test_consistency():
     ]
     truth = utils.check_consistency(product(), ways)
     assert {"x", "y"} < set(truth) and truth["x"].dtype == np.float64
+    assert isinstance(truth["x"], mx.nd.NDArray)
+    outputs = [sym(X, Y, name="z") for sym in (mx.sym.elemwise_mul, mx.sym.elemwise_add)]
     with pytest.raises(AssertionError, match="of way 1"):
-        utils.check_consistency([X * Y, X + Y], ways)
-    utils.check_consistency([X * Y, X + Y], ways, raise_on_err=False)
+        utils.check_consistency(outputs, ways)
+    truth = utils.check_consistency(outputs, ways, raise_on_err=False)
+    # Outputs are the head gradients: d/dx and d/dy are z * y and z * x, and z is x * y.
+    z, dx, dy = (truth[name].asnumpy() for name in ("z_output", "x", "y"))
+    np.testing.assert_allclose(dx * dy, z**3, rtol=1e-6)
+    with pytest.raises(AssertionError, match="different names"):
+        utils.check_consistency([X * Y, X + Y], ways, raise_on_err=False)
 
 
 def test_speed():

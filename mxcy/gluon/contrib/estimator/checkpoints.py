@@ -7,17 +7,19 @@ from pathlib import Path
 from mxcy._base.warning import warn
 from mxcy.gluon.block import HybridBlock
 from mxcy.gluon.contrib.estimator.events import BatchEnd, EpochEnd, TrainBegin
-from mxcy.gluon.contrib.estimator.improvement import Improvement
+from mxcy.gluon.contrib.estimator.improvement import Improvement, Monitoring
+from mxcy.gluon.contrib.estimator.utils import traces_any_hybrid_block
 from mxcy.metric import CompositeEvalMetric, EvalMetric
 
 __all__ = ["CheckpointHandler"]
 
 
-class CheckpointHandler(TrainBegin, BatchEnd, EpochEnd):
+class CheckpointHandler(Monitoring, TrainBegin, BatchEnd, EpochEnd):
     """Save parameters and trainer states at regular intervals of epochs or batches.
 
     The files are ``PREFIX-epochEbatchB.params`` and ``.states``, ``PREFIX-best.params`` and
-    ``.states``, and, for hybridized networks, ``PREFIX-symbol.json``.
+    ``.states``, and ``PREFIX-symbol.json`` for hybridized networks (for any HybridBlock, with
+    the profile of MXNet 1.9).
 
     Parameters
     ----------
@@ -96,7 +98,7 @@ class CheckpointHandler(TrainBegin, BatchEnd, EpochEnd):
 
     def batch_end(self, estimator, *args, **kwargs):
         if self.current_batch == 0:
-            self._save_symbol(estimator)
+            self._save_symbol(estimator, kwargs.get("batch"))
         if self.batch_period and (self.current_batch + 1) % self.batch_period == 0:
             self._save(estimator)
         self.current_batch += 1
@@ -108,9 +110,13 @@ class CheckpointHandler(TrainBegin, BatchEnd, EpochEnd):
 
     # -- saving -----------------------------------------------------------------------------------
 
-    def _save_symbol(self, estimator):
+    def _save_symbol(self, estimator, batch):
         path = self._folder / f"{self.model_prefix}-symbol.json"
-        trace = estimator.net._only_trace() if isinstance(estimator.net, HybridBlock) else None
+        net = estimator.net
+        trace = net._only_trace() if isinstance(net, HybridBlock) else None
+        if trace is None and isinstance(net, HybridBlock) and traces_any_hybrid_block() and batch:
+            get_data = estimator.batch_processor._get_data_and_label
+            trace = net._traced_for(get_data(batch, estimator.context)[0][:1])[0]
         if trace is not None:
             trace.symbol.save(str(path))
         else:

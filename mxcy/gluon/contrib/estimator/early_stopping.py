@@ -4,13 +4,13 @@ import math
 import warnings
 
 from mxcy.gluon.contrib.estimator.events import EpochEnd, TrainBegin, TrainEnd
-from mxcy.gluon.contrib.estimator.improvement import Improvement
+from mxcy.gluon.contrib.estimator.improvement import Improvement, Monitoring
 from mxcy.metric import CompositeEvalMetric, EvalMetric
 
 __all__ = ["EarlyStoppingHandler"]
 
 
-class EarlyStoppingHandler(TrainBegin, EpochEnd, TrainEnd):
+class EarlyStoppingHandler(Monitoring, TrainBegin, EpochEnd, TrainEnd):
     """Stop training when a metric no longer improves.
 
     Parameters
@@ -47,11 +47,6 @@ class EarlyStoppingHandler(TrainBegin, EpochEnd, TrainEnd):
         self.wait = self.stopped_epoch = self.current_epoch = 0
         self.stop_training = False
         self._improvement.reset(self.baseline)
-
-    @property
-    def best(self):
-        """float: the best value so far."""
-        return self._improvement.best
 
     def train_begin(self, estimator, *args, **kwargs):
         self._restart()

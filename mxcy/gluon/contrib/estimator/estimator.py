@@ -24,7 +24,12 @@ from mxcy.gluon.contrib.estimator.event_handler import (
     TrainEnd,
     ValidationHandler,
 )
-from mxcy.gluon.contrib.estimator.utils import check_references, metric_list, suggested_metric
+from mxcy.gluon.contrib.estimator.utils import (
+    check_references,
+    metric_list,
+    name_of_loss,
+    suggested_metric,
+)
 from mxcy.gluon.data import DataLoader
 from mxcy.gluon.loss import Loss
 from mxcy.gluon.trainer import Trainer
@@ -320,7 +325,7 @@ def _checked_loss(loss):
 
 def _default_metrics(loss):
     suggested = suggested_metric(loss)
-    named = metric.Loss(loss.name.rstrip("0123456789"))
+    named = metric.Loss(name_of_loss(loss))
     return [named] if suggested is None else [suggested, named]
 
 

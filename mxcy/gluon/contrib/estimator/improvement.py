@@ -3,7 +3,9 @@
 import math
 import warnings
 
-__all__ = ["Improvement"]
+import numpy as np
+
+__all__ = ["Improvement", "Monitoring"]
 
 
 class Improvement:
@@ -34,6 +36,11 @@ class Improvement:
         self._sign = 1 if mode == "max" else -1
         self.best = -self._sign * math.inf
 
+    @property
+    def compare(self):
+        """numpy.ufunc: ``compare(value, best)`` tells an improvement."""
+        return np.greater if self._sign > 0 else np.less
+
     def reset(self, best=None):
         """Restart from an initial best value, or from none."""
         self.best = -self._sign * math.inf if best is None else best
@@ -44,3 +51,19 @@ class Improvement:
             return False
         self.best = value
         return True
+
+
+class Monitoring:
+    """What handlers that watch a metric show of it, under MXNet's names."""
+
+    _improvement = None
+
+    @property
+    def best(self):
+        """float: the best value so far."""
+        return self._improvement.best
+
+    @property
+    def monitor_op(self):
+        """numpy.ufunc: greater or less; ``monitor_op(value, best)`` tells an improvement."""
+        return self._improvement.compare

@@ -1,10 +1,17 @@
 """Helpers for metrics: checks, and the default metric of a loss."""
 
+from mxcy import profile
 from mxcy.gluon.loss import SoftmaxCrossEntropyLoss
 from mxcy.gluon.metric import Accuracy
 from mxcy.metric import CompositeEvalMetric, EvalMetric
 
-__all__ = ["check_references", "metric_list", "suggested_metric"]
+__all__ = [
+    "check_references",
+    "metric_list",
+    "name_of_loss",
+    "suggested_metric",
+    "traces_any_hybrid_block",
+]
 
 
 def metric_list(metrics):
@@ -34,7 +41,8 @@ def check_references(handler, known):
     Parameters
     ----------
     handler : EventHandler
-        Handler, whose attributes `metrics` and `monitor` are checked.
+        Handler, whose attribute `metrics` is checked. A `monitor` of its own need not be the
+        estimator's: the handlers that have one warn when it is not updated.
     known : list of EvalMetric
         The estimator's metrics.
 
@@ -43,8 +51,7 @@ def check_references(handler, known):
     ValueError
         If it has another metric.
     """
-    monitor = getattr(handler, "monitor", None)
-    for metric in [*(getattr(handler, "metrics", None) or []), *([monitor] if monitor else [])]:
+    for metric in getattr(handler, "metrics", None) or []:
         if not any(metric is each for each in known):
             raise ValueError(
                 f"Event handler {type(handler).__name__} refers to a metric instance {metric} "
@@ -56,3 +63,13 @@ def check_references(handler, known):
 def suggested_metric(loss):
     """A metric that is more informative than the loss, or None."""
     return Accuracy() if isinstance(loss, SoftmaxCrossEntropyLoss) else None
+
+
+def name_of_loss(loss):
+    """The name of a loss's metric: its class in MXNet 2, the block's name without number before."""
+    return type(loss).__name__ if profile.is_mxnet_2() else loss.name.rstrip("0123456789")
+
+
+def traces_any_hybrid_block():
+    """Whether blocks have graphs without `hybridize`: MXNet 1 infers their shapes from these."""
+    return not profile.is_mxnet_2()
