@@ -6,6 +6,7 @@ registered by `serve_device`; the CPU needs none.
 
 import operator
 import re
+from collections.abc import Iterable
 
 from mxcy._base.cpus import logical_processors
 from mxcy._base.listing import listing
@@ -16,6 +17,7 @@ __all__ = [
     "Context",
     "Device",
     "as_context",
+    "as_contexts",
     "check_usable",
     "cpu",
     "cpu_pinned",
@@ -205,6 +207,13 @@ def as_context(value):
     if match is None or match[1] not in _CODES:
         raise MXNetError(f"{value!r} is not a context; expected a string such as 'cpu(0)'")
     return Context(match[1], int(match[2] or 0))
+
+
+def as_contexts(value):
+    """Convert one or several context specifications, see `as_context`, to a list of Context."""
+    if isinstance(value, Iterable) and not isinstance(value, str):
+        return [as_context(each) for each in value]
+    return [as_context(value)]
 
 
 def serve_device(device_type, backend):

@@ -164,13 +164,16 @@ def _backward(described, find, row, grads, states, train, context, reads=()):
 
 def _make_operator(described, ins, context):
     """Create an operator object for inputs."""
+    where = f"Error in operator {NAME} ({described.op_type}): "
     try:
-        return described.prop.create_operator(
+        created = described.prop.create_operator(
             context, [list(array.shape) for array in ins], [array.dtype_code for array in ins]
         )
     except Exception as error:
-        where = f"Error in operator {NAME} ({described.op_type}): "
         raise MXNetError(where + _explained("create_operator", error)) from error
+    if created is None:
+        raise MXNetError(f"{where}create_operator must return a CustomOp, got None")
+    return created
 
 
 # --- the two operators ---------------------------------------------------------------------------

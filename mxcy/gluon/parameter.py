@@ -9,13 +9,8 @@ from mxcy import autograd, initializer, symbol
 from mxcy import ndarray as nd
 from mxcy._base import dtypes, older_paths
 from mxcy._base.listing import listing
-from mxcy.context import cpu
-from mxcy.gluon.parameter_arrays import (
-    DeferredInitializationError,
-    ParameterArrays,
-    context_list,
-    with_stype,
-)
+from mxcy.context import as_contexts, cpu
+from mxcy.gluon.parameter_arrays import DeferredInitializationError, ParameterArrays, with_stype
 from mxcy.gluon.utils import in_numpy, shape_is_known
 from mxcy.ndarray import NDArray
 from mxcy.ndarray._exchange.untouched import untouched_zeros
@@ -227,7 +222,7 @@ class Parameter(ParameterArrays):
             return
         self._forget_stored()
         self._data = self._grad = None
-        contexts = context_list(ctx or device)
+        contexts = as_contexts(ctx or device)
         self._deferred_init = _Pending(contexts, self.init if init is None else init, default_init)
         self._deferred_init.numpy = is_np_array()
         if shape_is_known(self.shape):
@@ -334,7 +329,7 @@ class Parameter(ParameterArrays):
                 data = data.astype(self.dtype)
             else:
                 self.dtype = data.dtype
-        contexts = None if ctx is None else context_list(ctx)
+        contexts = None if ctx is None else as_contexts(ctx)
         known = (
             self.list_ctx() if self._data is not None or self._deferred_init is not None else None
         )

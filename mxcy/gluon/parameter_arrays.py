@@ -1,21 +1,13 @@
 """The arrays of a parameter, one per context."""
 
-from collections.abc import Iterable
-
 from mxcy import autograd, kvstore
 from mxcy import ndarray as nd
 from mxcy._library import front
-from mxcy.context import as_context, cpu
+from mxcy.context import as_context, as_contexts, cpu
 from mxcy.gluon.recorded_trace import traced_view
 from mxcy.gluon.utils import DeferredInitializationError
 
-__all__ = [
-    "DeferredInitializationError",
-    "ParameterArrays",
-    "assignments",
-    "context_list",
-    "with_stype",
-]
+__all__ = ["DeferredInitializationError", "ParameterArrays", "assignments", "with_stype"]
 
 
 class _Assignments:
@@ -285,7 +277,7 @@ class ParameterArrays:
         ValueError
             If the parameter is not initialized.
         """
-        contexts = context_list(ctx)
+        contexts = as_contexts(ctx)
         if self._data is not None:
             data = self._reduce()
             with autograd.pause():
@@ -349,10 +341,3 @@ def with_stype(data, stype):
     if stype == "row_sparse":
         return nd.sparse.RowSparseNDArray._with_all_rows(dense)
     return dense.tostype(stype)
-
-
-def context_list(ctx):
-    """Return one or several contexts as a list; default: the current context."""
-    if isinstance(ctx, Iterable) and not isinstance(ctx, str):
-        return [as_context(each) for each in ctx]
-    return [as_context(ctx)]

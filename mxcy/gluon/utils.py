@@ -15,6 +15,7 @@ from mxcy._files.download import (  # noqa: F401
     replace_file,
 )
 from mxcy.base import MXNetError
+from mxcy.context import as_contexts
 from mxcy.ndarray import NDArray
 from mxcy.util import is_np_array
 
@@ -104,7 +105,7 @@ def split_and_load(data, ctx_list, batch_axis=0, even_split=True):
     ----------
     data : NDArray or array_like
         The batch.
-    ctx_list : list of Context
+    ctx_list : Context, str or list of these
         The contexts.
     batch_axis : int
         Axis to cut.
@@ -115,12 +116,13 @@ def split_and_load(data, ctx_list, batch_axis=0, even_split=True):
     -------
     list of NDArray
     """
+    contexts = as_contexts(ctx_list)
     if not isinstance(data, NDArray):
-        data = in_numpy(nd.array(data, ctx=ctx_list[0]))
-    if len(ctx_list) == 1:
-        return [data.as_in_context(ctx_list[0])]
-    slices = split_data(data, len(ctx_list), batch_axis, even_split)
-    return [part.as_in_context(ctx) for part, ctx in zip(slices, ctx_list, strict=True)]
+        data = in_numpy(nd.array(data, ctx=contexts[0]))
+    if len(contexts) == 1:
+        return [data.as_in_context(contexts[0])]
+    slices = split_data(data, len(contexts), batch_axis, even_split)
+    return [part.as_in_context(ctx) for part, ctx in zip(slices, contexts, strict=True)]
 
 
 def clip_global_norm(arrays, max_norm, check_isfinite=True):

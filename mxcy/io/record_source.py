@@ -4,7 +4,13 @@ import os
 import random
 
 from mxcy._base.files import local_path, text_lines
-from mxcy._files.record_stream import MappedFile, file_offset, read_record, records_between
+from mxcy._files.record_stream import (
+    MappedFile,
+    file_offset,
+    next_record,
+    read_record,
+    records_between,
+)
 from mxcy.base import MXNetError
 
 __all__ = ["RecordSource"]
@@ -60,6 +66,10 @@ class RecordSource:
         chunk = chunk_size * _MEGABYTE or _CHUNK
         self._offsets = None
         self._chunks = [(at, min(at + chunk, end)) for at in range(begin, end, chunk)]
+        if size and next_record(MappedFile(self._path), 0) == size:
+            raise MXNetError(
+                f"{user}: {path} has no records: it is not a RecordIO file, or is damaged"
+            )
 
     def epoch(self, number):
         """Iterate over the records of an epoch.

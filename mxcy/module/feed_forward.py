@@ -9,7 +9,7 @@ from mxcy import metric as metrics
 from mxcy import ndarray as nd
 from mxcy._files.checkpoint import load_checkpoint, save_checkpoint
 from mxcy.callback import LogValidationMetricsCallback
-from mxcy.context import Context, cpu, current_context
+from mxcy.context import as_contexts, cpu
 from mxcy.initializer import InitDesc, Uniform
 from mxcy.io import DataDesc, DataIter, NDArrayIter, ResizeIter
 from mxcy.module import BucketingModule, Module
@@ -25,7 +25,7 @@ class FeedForward:
     ----------
     symbol : Symbol, or callable
         The network, or a function from bucket keys to networks.
-    ctx : Context or list of Context, optional
+    ctx : Context, str or list of these, optional
         The devices; the current one by default.
     num_epoch : int, optional
         End of the range of epochs (exclusive).
@@ -69,8 +69,7 @@ class FeedForward:
         )
         self.sym_gen = symbol if callable(symbol) and not hasattr(symbol, "list_outputs") else None
         self.symbol = None if self.sym_gen else symbol
-        ctx = current_context() if ctx is None else ctx
-        self.ctx = [ctx] if isinstance(ctx, Context) else list(ctx)
+        self.ctx = as_contexts(ctx)
         self.num_epoch = num_epoch
         self.epoch_size = epoch_size
         self.optimizer = optimizer

@@ -7,7 +7,7 @@ from mxcy._base.warning import warn
 from mxcy._files.checkpoint import file_name, load_checkpoint
 from mxcy._library.tracebacks import with_short_tracebacks
 from mxcy.base import MXNetError
-from mxcy.context import Context, cpu
+from mxcy.context import as_contexts, cpu
 from mxcy.initializer import InitDesc, Uniform
 from mxcy.module.descriptions import check_names_in_symbol, describe_batch, shapes_for
 from mxcy.module.executor_group import DataParallelExecutorGroup
@@ -27,7 +27,7 @@ class Module(OptimizedModule):
         Arguments that batches provide, as inputs and as labels.
     logger : Logger
         Destination of messages.
-    context : Context or list of Context
+    context : Context, str or list of these
         Devices, over which batches are split.
     work_load_list : list of number, optional
         Relative share of the batch per device; equal by default.
@@ -60,7 +60,7 @@ class Module(OptimizedModule):
         compression_params=None,
     ):
         super().__init__(logger)
-        self._context = [context] if isinstance(context, Context) else list(context)
+        self._context = as_contexts(context)
         self._work_load_list = work_load_list or [1] * len(self._context)
         assert len(self._work_load_list) == len(self._context), (
             f"work_load_list has {len(self._work_load_list)} items for {len(self._context)} "

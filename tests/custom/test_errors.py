@@ -49,6 +49,16 @@ def test_before_it_runs(x, where, text):
         mx.nd.Custom(x, op_type="test_broken", where=where)
 
 
+def test_no_operator(x):
+    @mx.operator.register("test_forgotten")
+    class Forgotten(mx.operator.CustomOpProp):
+        def create_operator(self, ctx, in_shapes, in_dtypes):
+            pass
+
+    with pytest.raises(mx.MXNetError, match=r"test_forgotten\).*must return a CustomOp, got None"):
+        mx.nd.Custom(x, op_type="test_forgotten").wait_to_read()
+
+
 def test_in_an_executor():
     symbol = mx.sym.Custom(mx.sym.var("x"), op_type="test_broken", where="forward", name="rain")
     executor = symbol.simple_bind(mx.cpu(), x=(2,))

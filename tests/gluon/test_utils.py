@@ -41,6 +41,7 @@ def test_split_and_load():
     assert [part.context for part in parts] == [mx.cpu(0), mx.cpu(1)]
     assert parts[1].asnumpy().tolist() == [3, 4]
     assert utils.split_and_load(np.ones(3), [mx.cpu(2)])[0].context == mx.cpu(2)
+    assert [part.shape for part in utils.split_and_load(mx.nd.ones(3), "cpu(1)")] == [(3,)]
 
 
 def test_clip_global_norm():

@@ -65,6 +65,10 @@ def index_of_images(path, folder):
     )
 
 
+def images(path, folder):
+    read(mx.io.ImageRecordIter(path_imgrec=path, data_shape=(3, 4, 4), batch_size=1))
+
+
 def labels(path, folder):
     records = damaged(folder, "a.rec", b"")
     read(
@@ -124,6 +128,7 @@ HEAD = struct.pack(">3I", 0x803, 2**31, 2**31)
         (index_of_images, b"0\t-8\n", "line 1 of the index .* is not key and offset"),
         (index_of_images, b"0\xff\t8\n", "expected text in utf-8"),
         (index_of_images, b"0\t8\n", "a.rec ends before the offset 8"),
+        (images, b"junk" * 20, "damaged.file has no records: it is not a RecordIO file"),
         (labels, b"0\t1\tx\xff\n", "expected text in utf-8"),
         (labels, b"0\tx\tx\n", "not a number, labels and path"),
         (symbol, b"[" * 100_000, "too deep|recursion|JSON"),

@@ -138,6 +138,16 @@ MISTAKES = {
         mx.MXNetError,
         "'cuda' is not a context; expected a string such as 'cpu(0)'",
     ),
+    "a module on a device of PyTorch": (
+        lambda: mx.mod.Module(classifier(), context="cuda"),
+        mx.MXNetError,
+        "'cuda' is not a context; expected a string such as 'cpu(0)'",
+    ),
+    "a layer without sizes": (
+        lambda: gluon.nn.Conv2D(3),
+        TypeError,
+        "Conv2D.__init__() missing 1 required positional argument: 'kernel_size'",
+    ),
     "parameters on a number": (
         lambda: gluon.nn.Dense(3, in_units=2).initialize(ctx=[mx.cpu(), 1]),
         TypeError,
@@ -257,6 +267,11 @@ MISTAKES = {
         lambda: nd.sparse.csr_matrix((np.ones(2), np.array([0, 1])), shape=(2, 3)),
         ValueError,
         "a tuple of two is (rows, columns) or (data, (row, column))",
+    ),
+    "a csr array with rows of another array": (
+        lambda: nd.sparse.csr_matrix(([1.0, 2.0], [0, 1], [0, 1, 2, 2]), shape=(2, 3)),
+        ValueError,
+        "indptr needs 3 elements for 2 rows, got 4",
     ),
     "a csr array of one dimension": (
         lambda: nd.sparse.zeros("csr", (3,)),

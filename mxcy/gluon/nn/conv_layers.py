@@ -151,8 +151,8 @@ class _Conv(HybridBlock):
         return describe(self, self._kwargs, self.weight, self.bias)
 
 
-def _convolution(ones, zeros, layout):
-    """Create a constructor with defaults for the number of spatial axes."""
+def _convolution(name, ones, zeros, layout):
+    """Create a layer's constructor with defaults for the number of spatial axes."""
 
     def __init__(  # noqa: N807  it becomes one
         self,
@@ -187,6 +187,7 @@ def _convolution(ones, zeros, layout):
             **kwargs,
         )
 
+    __init__.__qualname__ = f"{name}.__init__"  # for messages about missing arguments
     return __init__
 
 
@@ -222,7 +223,7 @@ class Conv1D(_Conv):
     """
 
     _ndim, _layouts = 1, ("NCW", "NWC")
-    __init__ = _convolution(1, 0, "NCW")
+    __init__ = _convolution("Conv1D", 1, 0, "NCW")
 
 
 class Conv2D(_Conv):
@@ -241,7 +242,7 @@ class Conv2D(_Conv):
     """
 
     _ndim, _layouts = 2, ("NCHW", "NHWC")
-    __init__ = _convolution((1, 1), (0, 0), "NCHW")
+    __init__ = _convolution("Conv2D", (1, 1), (0, 0), "NCHW")
 
 
 class Conv3D(_Conv):
@@ -260,7 +261,7 @@ class Conv3D(_Conv):
     """
 
     _ndim, _layouts = 3, ("NCDHW", "NDHWC")
-    __init__ = _convolution((1, 1, 1), (0, 0, 0), "NCDHW")
+    __init__ = _convolution("Conv3D", (1, 1, 1), (0, 0, 0), "NCDHW")
 
 
 class _ConvTranspose(_Conv):

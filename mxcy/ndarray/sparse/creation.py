@@ -142,6 +142,11 @@ def _csr_of_parts(data, indices, indptr, shape, ctx, dtype):
         )
     if len(shape) != 2:
         raise ValueError(f"invalid shape: expected (rows, columns), got {shape}")
+    if indptr.shape[0] != shape[0] + 1:
+        raise ValueError(
+            f"invalid shape: indptr needs {shape[0] + 1} elements for {shape[0]} rows, got "
+            f"{indptr.shape[0]}"
+        )
     return wrap(Csr(data, indices, indptr, tuple(map(int, shape))))
 
 
