@@ -1,4 +1,4 @@
-/* mxcy_tuning.h: measurements for operator tuning; see mxcy/_machine/tuning.py. */
+/* mxcy_tuning.h: measurements for operator tuning; see mxcy/_machine/tuning. */
 #ifndef MXCY_TUNING_H_
 #define MXCY_TUNING_H_
 
