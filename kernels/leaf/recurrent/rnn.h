@@ -1,7 +1,9 @@
 // Stacked recurrent layers: products with weights packed once for all steps. Defined in
 // ops/recurrent/layers.py.
 #pragma once
+#include "leaf/bump_allocator.h"
 #include "leaf/matrix/gemm.h"
+#include "leaf/queries.h"
 #include "leaf/recurrent/shape.h"
 
 MX_LEAF_BEGIN
@@ -75,5 +77,31 @@ struct StepShare {
         end(member.end(batch)) {}
   void meet() const { multiplies.barrier(); }
 };
+
+template <class T>
+void scale_by(int threads, int64_t n, const T* x, const T* factors, T* out) {
+  parallel_for(threads, n, 4096, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) out[i] = x[i] * factors[i];
+  });
+}
+
+template <class T>
+int product(int threads, bool ta, bool tb, int64_t m, int64_t n, int64_t k, const T* a, int64_t lda,
+            const T* b, int64_t ldb, T beta, T* c, int64_t ldc) {
+  if (m == 0 || n == 0) return 0;
+  return gemm_arrays(threads, GemmShape{ta, tb, m, n, k, lda, ldb, ldc}, (T)1, a, b, beta, c);
+}
+
+// The workspace for the arrays of `Buffers`.
+template <template <class> class Buffers>
+int64_t rnn_workspace(const mx_call* call, int32_t what) {
+  if (what != MX_QUERY_WORKSPACE) return 1;
+  const RnnShape s(*(const mx_rnn_params*)call->params);
+  // Eight-byte elements need the most.
+  BumpAllocator<double> allocator(nullptr);
+  Buffers<double> counted(s, allocator);
+  (void)counted;
+  return allocator.bytes();
+}
 
 MX_LEAF_END
