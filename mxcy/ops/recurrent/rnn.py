@@ -186,21 +186,21 @@ KERNELS = (
 )
 
 
+# The samples' lengths of four sequences, and weights and biases of each gate of two layers in both
+# directions, of 3 elements and a hidden state of 4.
+_LENGTHS = np.array([3, 5, 0, 9], "int32")
+_DEEP = 2 * (4 * 3 + 4 * 4 + 2 * 4 + 4 * 8 + 4 * 4 + 2 * 4)
+
+
 def call_samples():
     """Return samples of all modes, with and without lengths."""
     yield from _plain_samples()
-    size = 4 * (4 * 3 + 4 * 4 + 2 * 4)  # enough steps and batch size for oneDNN's kernel
-    yield sample(
-        (8, 64, 3),
-        (size,),
-        (1, 64, 4),
-        (1, 64, 4),
-        state_size=4,
-        num_layers=1,
-        mode="lstm",
-        dtypes=("float32",),
-        grad=False,
-    )
+    yield from _projected_samples()
+    yield from _clipped_samples()
+    yield from _samples_with_lengths()
+
+
+def _projected_samples():
     own = 4 * 5 * (2 + 2) + 2 * 5  # weights of a hidden state of 2, biases, and a projection of 5
     yield sample(
         (4, 3, 3),
@@ -218,7 +218,7 @@ def call_samples():
         (2 * (4 * 5 * 3 + own + 4 * 5 * 4 + own),),
         (4, 4, 2),
         (4, 4, 5),
-        np.array([3, 5, 0, 9], "int32"),
+        _LENGTHS,
         state_size=5,
         num_layers=2,
         mode="lstm",
@@ -228,11 +228,13 @@ def call_samples():
         use_sequence_length=True,
         grad=False,
     )
-    deep = 2 * 4 * (4 * 3 + 4 * 4 + 2 * 4 + 4 * 8 + 4 * 4 + 2 * 4)
+
+
+def _clipped_samples():
     for nan in (False, True):
         yield sample(
             (5, 2, 3),
-            (deep,),
+            (4 * _DEEP,),
             (4, 2, 4),
             (4, 2, 4),
             state_size=4,
@@ -244,16 +246,18 @@ def call_samples():
             lstm_state_clip_max=0.25,
             lstm_state_clip_nan=nan,
         )
+
+
+def _samples_with_lengths():
     for mode, cell in CELLS.items():
-        deep = 2 * cell.gates * (4 * 3 + 4 * 4 + 2 * 4 + 4 * 8 + 4 * 4 + 2 * 4)
         cells = ((4, 4, 4),) if cell.has_cell else ()
         dtype = {"lstm": "float32", "gru": "int64"}.get(mode, "int32")
         yield sample(
             (5, 4, 3),
-            (deep,),
+            (cell.gates * _DEEP,),
             (4, 4, 4),
             *cells,
-            np.array([3, 5, 0, 9], dtype),
+            _LENGTHS.astype(dtype),
             state_size=4,
             num_layers=2,
             mode=mode,
@@ -265,15 +269,26 @@ def call_samples():
 
 
 def _plain_samples():
+    size = 4 * (4 * 3 + 4 * 4 + 2 * 4)  # enough steps and batch size for oneDNN's kernel
+    yield sample(
+        (8, 64, 3),
+        (size,),
+        (1, 64, 4),
+        (1, 64, 4),
+        state_size=4,
+        num_layers=1,
+        mode="lstm",
+        dtypes=("float32",),
+        grad=False,
+    )
     for mode, cell in CELLS.items():
         cells = ((1, 2, 4),) if cell.has_cell else ()
         size = cell.gates * (4 * 3 + 4 * 4 + 2 * 4)
         yield sample((5, 2, 3), (size,), (1, 2, 4), *cells, state_size=4, num_layers=1, mode=mode)
-        deep = 2 * cell.gates * (4 * 3 + 4 * 4 + 2 * 4 + 4 * 8 + 4 * 4 + 2 * 4)
         cells = ((4, 2, 4),) if cell.has_cell else ()
         yield sample(
             (3, 2, 3),
-            (deep,),
+            (cell.gates * _DEEP,),
             (4, 2, 4),
             *cells,
             state_size=4,
