@@ -1,14 +1,17 @@
 // "fc_strassen": dense layers by one or two levels of Strassen's algorithm, over the packed weights
 // of fc_panels.
 //
-//     for each block of rows         pack the sums of parts of the data
-//       for each cell of columns     2 (4) neighbouring panels; results are kept in the cache
-//         for each block of k        of a half (quarter) of k
-//           for each product         add parts of the panels; multiply; add to parts of the results
-#include "leaf/matrix/strassen.h"
+//     for each block of rows
+//       for each block of k            of a half (quarter) of k: add up parts of the data
+//         for each cell of columns     2 (4) neighbouring panels; results are kept in the cache
+//           for each product           add up blocks of weights; multiply; add to parts of results
+//
+// Threads that compute different columns of the same rows share the sums of the data.
+#include <atomic>
 
 #include "core/cache.h"
 #include "leaf/fused/block.h"
+#include "leaf/matrix/strassen_tile.h"
 #include "leaf/queries.h"
 #include "params/fused.gen.h"
 
@@ -18,96 +21,36 @@ namespace {
 
 typedef mx_fused_dense_params P;
 
-constexpr int kWidth = 2 * kLanes<float>;  // of a panel
+// How a team divides a layer: `ways` groups of threads take the rows, `sides` threads of each group
+// the columns; and the rows that fit the caches.
+struct Division {
+  int ways, sides;
+  int64_t rows, cols;              // of a thread
+  int64_t block_depth, part_rows;  // k and rows of a block, of a part
+  int64_t tile_rows;               // rows of a register tile
 
-// Lines of the next cell's panels, prefetched one every few steps of k.
-struct Ahead {
-  const char *next, *end;
-  int64_t every;
+  Division(const P& p, int threads) {
+    const int64_t parts = 1 << p.tile, products = strassen_products((int)p.tile);
+    int team[2];
+    split_team<float>(threads, p.rows, p.hidden, team);
+    ways = team[0], sides = team[1];
+    rows = round_up(ceil_div(p.rows, ways), parts);
+    cols = round_up(ceil_div(p.hidden, sides), parts * kWidth);
+    block_depth = depth_of_block(p.depth / parts);
+    const int64_t fit = second_cache() / (int64_t)sizeof(float) / 2 / products / block_depth;
+    const int64_t most = fit < 4 * kTileRows ? 4 * kTileRows : fit, all = rows / parts;
+    part_rows = ceil_div(all, ceil_div(all, most));
+    tile_rows = tile_height(part_rows);
+  }
+  // Blocks of sums of a way: its sides write one while some still read the one before.
+  int blocks() const { return sides > 1 ? 2 : 1; }
+  int64_t sum_size() const { return part_rows * block_depth; }  // elements of a product's sums
 };
-
-// Add R rows of a product to parts of the results: a panel of data times one of weights. With
-// `plus`, the panel is a sum of blocks of weights, and written to `b`.
-template <int R, int plus, int minus>
-void product_tile(int64_t depth, const float* a, float* b, const Signed<const float>& blocks,
-                  const Signed<float>& parts, int64_t offset, Ahead* ahead) {
-  constexpr int L = kLanes<float>;
-  typedef Vec<float> V;
-  V acc[R][2] = {};
-  const float* block[plus + minus + 1];
-#pragma GCC unroll 4
-  for (int i = 0; i < plus + minus; ++i) block[i] = blocks.at[i];
-  const auto steps = [&](int64_t steps) MX_ALWAYS {
-    for (int64_t p = 0; p < steps; ++p, a += R, b += kWidth) {
-      prefetch_step<R, 2>(a, b, kWidth);
-      V left, right;
-      if constexpr (plus) {
-        left = signed_sum<plus, minus>(block, 0), right = signed_sum<plus, minus>(block, L);
-#pragma GCC unroll 4
-        for (int i = 0; i < plus + minus; ++i) block[i] += kWidth;
-        store(b, left), store(b + L, right);
-      } else {
-        left = load(b), right = load(b + L);
-      }
-#pragma GCC unroll 14
-      for (int r = 0; r < R; ++r) {
-        const V x = splat<V>(a[r]);
-        acc[r][0] = fma(x, left, acc[r][0]);
-        acc[r][1] = fma(x, right, acc[r][1]);
-      }
-    }
-  };
-  int64_t p = 0;
-  const char* next = ahead->next;
-  for (; p < depth && next < ahead->end; p += ahead->every, next += 64) {
-    __builtin_prefetch(next, 0, 2);
-    steps(least(ahead->every, depth - p));
-  }
-  ahead->next = next;
-  if (p < depth) steps(depth - p);
-  for (int i = 0; i < parts.count(); ++i) {
-    float* to = parts.at[i] + offset;
-    if (i < parts.plus) {
-#pragma GCC unroll 14
-      for (int r = 0; r < R; ++r, to += kWidth) {
-        store(to, load(to) + acc[r][0]), store(to + L, load(to + L) + acc[r][1]);
-      }
-    } else {
-#pragma GCC unroll 14
-      for (int r = 0; r < R; ++r, to += kWidth) {
-        store(to, load(to) - acc[r][0]), store(to + L, load(to + L) - acc[r][1]);
-      }
-    }
-  }
-}
-
-typedef void (*ProductTile)(int64_t, const float*, float*, const Signed<const float>&,
-                            const Signed<float>&, int64_t, Ahead*);
-// By rows, and by the kind of sum.
-#define MX_ROW(R)         \
-  {product_tile<R, 0, 0>, \
-   nullptr,               \
-   nullptr,               \
-   product_tile<R, 1, 1>, \
-   product_tile<R, 2, 0>, \
-   nullptr,               \
-   product_tile<R, 2, 2>, \
-   nullptr,               \
-   product_tile<R, 4, 0>}
-#if MX_ISA_LEVEL >= 4
-constexpr ProductTile kTiles[kTileRows][9] = {
-    MX_ROW(1), MX_ROW(2), MX_ROW(3),  MX_ROW(4),  MX_ROW(5),  MX_ROW(6),  MX_ROW(7),
-    MX_ROW(8), MX_ROW(9), MX_ROW(10), MX_ROW(11), MX_ROW(12), MX_ROW(13), MX_ROW(14)};
-#else
-constexpr ProductTile kTiles[kTileRows][9] = {MX_ROW(1), MX_ROW(2), MX_ROW(3),
-                                              MX_ROW(4), MX_ROW(5), MX_ROW(6)};
-#endif
-#undef MX_ROW
 
 // One thread's part of a layer.
 class Layer {
  public:
-  Layer(const mx_call* call)
+  Layer(const mx_call* call, float* sums, const TeamMember& member)
       : p(*(const P*)call->params),
         data_(data<float>(call->in[0])),
         weights_(data<float>(call->in[1])),
@@ -116,70 +59,100 @@ class Layer {
         out_(data<float>(call->out[0])),
         levels_((int)p.tile),
         parts_(1 << p.tile),
+        cell_cols_(parts_ * kWidth),
         part_depth_(p.depth / parts_),
-        block_depth_(depth_of_block(part_depth_)) {}
+        member_(member),
+        division_(p, member.ranks),
+        way_(member.rank / division_.sides),
+        side_(member.rank % division_.sides),
+        all_sums_(sums) {}
 
-  // Columns [begin, end) and rows [first, last), both aligned to the parts; false if memory is
-  // exhausted.
-  bool compute(int64_t first, int64_t last, int64_t begin, int64_t end) {
-    const int products = strassen_products(levels_);
-    const int64_t fit = second_cache() / (int64_t)sizeof(float) / 2 / products / block_depth_;
-    const int64_t most = fit < 4 * kTileRows ? 4 * kTileRows : fit;
-    const int64_t all = ceil_div(last - first, parts_);
-    tile_rows_ = tile_height(all);
-    part_rows_ = balanced(all, most / tile_rows_ * tile_rows_, tile_rows_);
-    const int64_t cells = round_up(end - begin, parts_ * kWidth) * parts_ * part_rows_;
-    const int64_t raw = parts_ * parts_ * raw_size();
-    const int64_t sums = products * sum_size(part_rows_, block_depth_);
-    float* memory = (float*)scratch(
-        kPackSlot, (size_t)(cells + block_depth_ * kWidth + raw + sums) * sizeof(float));
-    if (!memory) return false;
-    cells_ = memory;
-    panel_ = cells_ + cells;
-    raw_ = panel_ + block_depth_ * kWidth;
-    sums_ = raw_ + raw;
-    for (int64_t i = first; i < last; i += parts_ * part_rows_) {
-      const int64_t rows = least(parts_ * part_rows_, last - i);
-      for (int64_t p0 = 0; p0 < part_depth_; p0 += block_depth_) {
-        pack(i, rows, p0);
-        float* cell = cells_;
-        for (int64_t j = begin; j < end; j += parts_ * kWidth) {
-          columns(i, rows, j, p0, cell);
-          cell += parts_ * parts_ * part_rows_ * kWidth;
-        }
+  // All threads stop if memory is exhausted in one of them, which sets `failed`.
+  void compute(std::atomic<bool>* failed) {
+    const int64_t first = way_ * division_.rows, last = least(first + division_.rows, p.rows);
+    const int64_t begin = side_ * division_.cols, end = least(begin + division_.cols, p.hidden);
+    const int64_t step = parts_ * division_.part_rows;
+    if (!allocate(end - begin)) *failed = true;
+    int64_t block = 0;
+    // All threads meet as often, those without rows or columns, too.
+    for (int64_t i = first; i < first + division_.rows; i += step) {
+      const int64_t rows = least(step, last - i);
+      for (int64_t p0 = 0; p0 < part_depth_; p0 += division_.block_depth, ++block) {
+        use_sums(block);
+        if (cells_ && rows > 0) pack(i, rows, p0);
+        if (division_.sides > 1) member_.barrier();
+        if (*failed) return;
+        if (rows > 0 && begin < end) multiply(i, rows, begin, end, p0);
       }
     }
-    return true;
   }
 
  private:
   int64_t rows_of_part(int64_t rows) const { return ceil_div(rows, parts_); }
-
-  // Elements from the sums of a product to the next; up to a vector past their end is written.
-  static int64_t sum_size(int64_t rows, int64_t depth) {
-    return round_up(rows * depth + kLanes<float>, kWidth);
+  int64_t depth_at(int64_t p0) const { return least(division_.block_depth, part_depth_ - p0); }
+  int64_t cell_size() const { return parts_ * cell_cols_ * division_.part_rows; }
+  int64_t raw_size() const {
+    return round_up(division_.tile_rows * division_.block_depth + kWidth, (int64_t)kWidth);
   }
-  int64_t raw_size() const { return round_up(tile_rows_ * block_depth_ + kWidth, kWidth); }
 
-  // The sums of parts of the rows for a block of k: for each product and each tile.
+  // The cells are all columns of this thread until the last block of k, or the same cell if there
+  // is a single block.
+  bool allocate(int64_t columns) {
+    const int64_t cells = part_depth_ > division_.block_depth ? ceil_div(columns, cell_cols_) : 1;
+    const int64_t panel = division_.block_depth * kWidth, raw = parts_ * parts_ * raw_size();
+    next_cell_ = cells > 1 ? cell_size() : 0;
+    const int64_t size = cells * cell_size() + 2 * panel + raw;
+    cells_ = (float*)scratch(kPackSlot, (size_t)size * sizeof(float));
+    if (!cells_) return false;
+    panels_[0] = cells_ + cells * cell_size();
+    panels_[1] = panels_[0] + panel;
+    raw_ = panels_[1] + panel;
+    return true;
+  }
+
+  void use_sums(int64_t block) {
+    const int blocks = division_.blocks();
+    const int64_t at = way_ * blocks + block % blocks;
+    sums_ = all_sums_ + at * strassen_products(levels_) * division_.sum_size();
+  }
+
+  // The sums of parts of the rows for this thread's share of a block of k: for each product and
+  // each tile. Shares are whole vectors of k.
   void pack(int64_t first, int64_t rows, int64_t p0) {
-    const int64_t part_rows = rows_of_part(rows), stride = raw_size();
-    const int64_t depth = least(block_depth_, part_depth_ - p0);
-    for (int64_t t = 0; t < part_rows; t += tile_rows_) {
-      const int height = (int)least(tile_rows_, part_rows - t);
+    const int64_t part_rows = rows_of_part(rows), stride = raw_size(), depth = depth_at(p0);
+    const int64_t share = round_up(ceil_div(depth, division_.sides), (int64_t)kLanes<float>);
+    const int64_t from = least(side_ * share, depth);
+    const int64_t count = least(share, depth - from);
+    for (int64_t t = 0; t < part_rows; t += division_.tile_rows) {
+      const int height = (int)least(division_.tile_rows, part_rows - t);
       for (int row = 0; row < parts_; ++row) {
         const int64_t at = first + t * parts_ + row;
-        const int count = (int)least(height, ceil_div(first + rows - at, parts_));
+        const int some = (int)least(height, ceil_div(first + rows - at, parts_));
+        const int64_t readable = ceil_div(p.rows - at, parts_);
         for (int col = 0; col < parts_; ++col) {
           const Matrix<float> source = {data_ + at * p.depth + col * part_depth_, parts_ * p.depth,
                                         false};
-          source.pack(raw_ + (row * parts_ + col) * stride, height, 0, count, p0, depth);
+          source.pack(raw_ + (row * parts_ + col) * stride, height, 0, some, p0 + from, count,
+                      readable);
         }
       }
       for (int s = 0; s < strassen_products(levels_); ++s) {
         const auto parts = strassen_parts(kLeftSide, levels_, s, raw_, parts_ * stride, stride);
-        add_signed(sums_ + s * sum_size(part_rows, depth) + t * depth, height * depth, parts);
+        float* to = sums_ + s * division_.sum_size() + t * depth + from * height;
+        add_signed(to, height * count, parts);
       }
+    }
+  }
+
+  // Multiply a block of rows and of k by columns [begin, end).
+  void multiply(int64_t first, int64_t rows, int64_t begin, int64_t end, int64_t p0) {
+    sum_.vectors = sum_.all = 0;
+    const float* panel = begin_panel(0, begin, p0);
+    grow(&sum_, sum_.all, []() MX_ALWAYS {});
+    float* cell = cells_;
+    for (int64_t j = begin; j < end; j += cell_cols_) {
+      columns(first, rows, j, end, p0, cell, &panel);
+      cell += next_cell_;
     }
   }
 
@@ -187,42 +160,58 @@ class Layer {
     return weights_ + column * p.depth + (part * part_depth_ + p0) * kWidth;
   }
 
+  // The panel of product s is its only block of weights, or begins to grow.
+  const float* begin_panel(int s, int64_t column, int64_t p0) {
+    const auto blocks = strassen_parts(kRightSide, levels_, s, weights(column, 0, p0),
+                                       part_depth_ * kWidth, p.depth * kWidth);
+    if (blocks.count() == 1) return blocks.at[0];
+    sum_.blocks = blocks;
+    sum_.all = 2 * depth_at(p0);
+    sum_.panel = panels_[odd_ ^= 1];
+    return sum_.panel;
+  }
+
   // Add all products of a block of k to the parts of a cell; the last block finishes its results.
-  void columns(int64_t first, int64_t rows, int64_t column, int64_t p0, float* cell) {
+  // `panel` is that of the first product, and becomes that of the next cell.
+  void columns(int64_t first, int64_t rows, int64_t column, int64_t end, int64_t p0, float* cell,
+               const float** panel) {
     const int64_t part_rows = rows_of_part(rows), step = part_rows * kWidth;
-    const int64_t depth = least(block_depth_, part_depth_ - p0);
+    const int64_t depth = depth_at(p0);
     const bool last = p0 + depth == part_depth_;
-    if (!p0) {
-      for (int64_t i = 0; i < parts_ * parts_ * step; ++i) cell[i] = 0;
-    }
+    const int products = strassen_products(levels_);
+    const int64_t next_column = column + cell_cols_;
+    const int64_t tiles = ceil_div(part_rows, division_.tile_rows);
     const float* data = sums_;
-    for (int s = 0; s < strassen_products(levels_); ++s, data += sum_size(part_rows, depth)) {
-      const auto blocks = strassen_parts(kRightSide, levels_, s, weights(column, 0, p0),
-                                         part_depth_ * kWidth, p.depth * kWidth);
-      const bool in_place = blocks.count() == 1;
-      float* panel = in_place ? (float*)blocks.at[0] : panel_;
-      const int kind = in_place ? 0 : blocks.kind();
+    for (int s = 0; s < products; ++s, data += division_.sum_size()) {
+      const float* b = *panel;
+      sum_.vectors = sum_.all = 0;
+      const bool more = s + 1 < products || next_column < end;
+      *panel = more ? begin_panel((s + 1) % products, s + 1 < products ? column : next_column, p0)
+                    : nullptr;
       const auto parts = strassen_parts(kResultSide, levels_, s, cell, parts_ * step, step);
-      Ahead ahead = next_block(s, column, p0, depth, ceil_div(part_rows, tile_rows_));
-      for (int64_t t = 0; t < part_rows; t += tile_rows_) {
-        const int64_t height = least(tile_rows_, part_rows - t);
+      Ahead ahead = next_block(s, column, p0, tiles);
+      for (int64_t t = 0, i = 1; t < part_rows; t += division_.tile_rows, ++i) {
+        const int64_t height = least(division_.tile_rows, part_rows - t);
         // Products 3 to 6 of the last block bring the lines of four parts of the results.
         if (last && s >= 3 && s < 7) prefetch_results(s - 3, first, rows, t, height, column);
-        kTiles[height - 1][t ? 0 : kind](depth, data + t * depth, panel, blocks, parts, t * kWidth,
-                                         &ahead);
+        kProductTiles[height - 1](depth, data + t * depth, b, &tile_, &sum_, sum_.all * i / tiles,
+                                  &ahead);
+        tile_.parts = parts;
+        tile_.fresh = p0 ? 0 : kStrassen[levels_ - 1].terms[kResultSide][s].fresh;
+        for (int j = 0; j < parts.count(); ++j) tile_.parts.at[j] += t * kWidth;
       }
     }
+    add_pending(tile_, []() MX_ALWAYS {});
+    tile_.size = 0;
     if (last) finish(first, rows, column, cell);
   }
 
   // The lines that product s prefetches: one of the blocks that the next products add.
-  Ahead next_block(int s, int64_t column, int64_t p0, int64_t depth, int64_t tiles) const {
-    if (s >= parts_ * parts_) return {nullptr, nullptr, 1};
-    column += parts_ * kWidth;
-    if (column >= p.hidden) return {nullptr, nullptr, 1};
+  Ahead next_block(int s, int64_t column, int64_t p0, int64_t tiles) const {
+    column += cell_cols_;
+    if (s >= parts_ * parts_ || column >= p.hidden) return {(const char*)sums_, 0};
     const float* block = weights(column + s % parts_ * kWidth, s / parts_, p0);
-    const int64_t every = tiles * 64 / (int64_t)(kWidth * sizeof(float));
-    return {(const char*)block, (const char*)(block + depth * kWidth), every < 1 ? 1 : every};
+    return {(const char*)block, ceil_div(kWidth * (int64_t)sizeof(float), tiles)};
   }
 
   void prefetch_results(int part, int64_t first, int64_t rows, int64_t begin, int64_t count,
@@ -251,9 +240,10 @@ class Layer {
           if (p.act == kRelu) x = x < 0 ? Vec<float>{} : x;
           store(out_ + at + e, x);
         }
-        if (p.act != kNoAct && p.act != kRelu) {
-          activate_row(out_ + at, kWidth, p.act, (float)p.alpha, (float)p.beta);
-        }
+      }
+      if (p.act != kNoAct && p.act != kRelu) {
+        activate_row(out_ + (first + i) * p.hidden + column, (int)cell_cols_, p.act, (float)p.alpha,
+                     (float)p.beta);
       }
     }
   }
@@ -262,9 +252,15 @@ class Layer {
   const float *data_, *weights_, *bias_, *other_;
   float* out_;
   const int levels_, parts_;
-  const int64_t part_depth_, block_depth_;
-  int64_t tile_rows_ = 0, part_rows_ = 0;
-  float *cells_ = nullptr, *panel_ = nullptr, *raw_ = nullptr, *sums_ = nullptr;
+  const int64_t cell_cols_, part_depth_;
+  const TeamMember member_;
+  const Division division_;
+  const int way_, side_;
+  float *all_sums_, *sums_ = nullptr, *cells_ = nullptr, *panels_[2] = {}, *raw_ = nullptr;
+  int64_t next_cell_ = 0;
+  int odd_ = 0;  // the panel that grew last
+  Pending tile_;
+  Growing sum_;
 };
 
 // The reason the kernel rejects a call, or NULL.
@@ -288,13 +284,22 @@ int64_t query(const mx_call* call, int32_t what) {
 int fc_strassen(const mx_call* call) {
   const P& p = *(const P*)call->params;
   if (const char* reason = refusal(p)) return mx_fail("fc_strassen: %s", reason);
-  const int64_t parts = 1 << p.tile;
-  const bool good =
-      for_parts<float>(call->threads, p.rows, parts, p.hidden, parts * kWidth,
-                       [&](int64_t i, int64_t rows_end, int64_t j, int64_t columns_end) {
-                         return Layer(call).compute(i, rows_end, j, columns_end);
-                       });
-  return good ? 0 : mx_fail("fc_strassen: out of memory");
+  const auto size = [&](int threads) {
+    const Division division(p, threads);
+    return division.ways * division.blocks() * strassen_products((int)p.tile) * division.sum_size();
+  };
+  const int threads = call->threads;
+  const int64_t most = size(threads) > size(1) ? size(threads) : size(1);
+  float* sums = (float*)scratch(kSharedSlot, (size_t)most * sizeof(float));
+  std::atomic<bool> failed{!sums};
+  if (sums) {
+    parallel_team(threads, [&](const TeamMember& member) {
+      if (member.ranks == threads) return Layer(call, sums, member).compute(&failed);
+      // OpenMP provides fewer threads, for which there may be too little memory.
+      if (member.rank == 0) Layer(call, sums, TeamMember{0, 1}).compute(&failed);
+    });
+  }
+  return failed ? mx_fail("fc_strassen: out of memory") : 0;
 }
 
 int fc_strassen_pack(const mx_call* call) {

@@ -52,23 +52,27 @@ constexpr signed char kSigns[3][7][4] = {{{1, 0, 0, 1},
 
 constexpr int strassen_products(int levels) { return levels == 1 ? 7 : 49; }
 
-// The parts of `side` in one of the products; part (row, col) is at base + row * row_step + col *
-// col_step.
-template <class F>
-Signed<F> strassen_parts(Side side, int levels, int product, F* base, int64_t row_step,
-                         int64_t col_step) {
-  Signed<F> sum = {1, 0, {base}};
+// Parts as their numbers row * classes + column. Of those that are added, the first `fresh` are in
+// none of the products before.
+struct Terms {
+  int fresh = 0, plus = 1, minus = 0;
+  int at[1 << kMostLevels] = {};
+};
+
+constexpr Terms strassen_terms(Side side, int levels, int product) {
+  Terms sum;
   for (int level = 0; level < levels; ++level) {
     const signed char* signs = kSigns[side][level + 1 < levels ? product / 7 : product % 7];
-    const int finer = levels - 1 - level;  // a half of this level has as many levels below it
-    Signed<F> halves = {};
+    Terms halves;
+    halves.plus = 0;
     for (int sign = 1; sign >= -1; sign -= 2) {
       int& count = sign > 0 ? halves.plus : halves.minus;
-      for (int i = 0; i < sum.count(); ++i) {
+      for (int i = 0; i < sum.plus + sum.minus; ++i) {
         for (int half = 0; half < 4; ++half) {
           if (signs[half] != (i < sum.plus ? sign : -sign)) continue;
-          halves.at[halves.count()] =
-              sum.at[i] + (half / 2 * row_step + half % 2 * col_step) * (1 << finer);
+          const int row = 2 * (sum.at[i] >> level) + half / 2;
+          const int col = 2 * (sum.at[i] & ((1 << level) - 1)) + half % 2;
+          halves.at[halves.plus + halves.minus] = (row << (level + 1)) + col;
           ++count;
         }
       }
@@ -76,6 +80,40 @@ Signed<F> strassen_parts(Side side, int levels, int product, F* base, int64_t ro
     sum = halves;
   }
   return sum;
+}
+
+// The terms of all products and sides, those of results with the fresh ones first.
+struct Algorithm {
+  Terms terms[3][49];
+  constexpr Algorithm(int levels) : terms() {
+    bool seen[1 << 2 * kMostLevels] = {};
+    for (int s = 0; s < strassen_products(levels); ++s) {
+      for (int side = 0; side < 3; ++side) terms[side][s] = strassen_terms((Side)side, levels, s);
+      Terms& out = terms[kResultSide][s];
+      for (int i = 0; i < out.plus; ++i) {
+        const int part = out.at[i];
+        if (seen[part]) continue;
+        seen[part] = true;
+        out.at[i] = out.at[out.fresh];
+        out.at[out.fresh++] = part;
+      }
+    }
+  }
+};
+inline constexpr Algorithm kStrassen[kMostLevels] = {Algorithm(1), Algorithm(2)};
+
+// The parts of `side` in one of the products; part (row, col) is at base + row * row_step + col *
+// col_step.
+template <class F>
+Signed<F> strassen_parts(Side side, int levels, int product, F* base, int64_t row_step,
+                         int64_t col_step) {
+  const Terms& terms = kStrassen[levels - 1].terms[side][product];
+  Signed<F> parts = {terms.plus, terms.minus, {}};
+  for (int i = 0; i < parts.count(); ++i) {
+    const int row = terms.at[i] >> levels, col = terms.at[i] & ((1 << levels) - 1);
+    parts.at[i] = base + row * row_step + col * col_step;
+  }
+  return parts;
 }
 
 // The sum of vectors of each part, from `offset` on. Additions leave the units that multiply free.
@@ -89,12 +127,16 @@ inline MX_ALWAYS Vec<float> signed_sum(F* const* parts, int64_t offset) {
   return sum;
 }
 
-// to = the signed sum of arrays of n elements; up to a vector is written past its end, and read
-// past theirs.
+// to = the signed sum of arrays of n elements; up to a vector past their end is read.
 template <int plus, int minus>
 void add_signed(float* to, int64_t n, const Signed<float>& parts) {
-  for (int64_t j = 0; j < n; j += kLanes<float>)
+  constexpr int64_t L = kLanes<float>, kAhead = 256;
+  int64_t j = 0;
+  for (; j + L <= n; j += L) {
+    __builtin_prefetch(to + j + kAhead, 1);
     store(to + j, signed_sum<plus, minus>(parts.at, j));
+  }
+  if (j < n) store_first(to + j, signed_sum<plus, minus>(parts.at, j), (int)(n - j));
 }
 inline void add_signed(float* to, int64_t n, const Signed<float>& parts) {
   switch (parts.kind()) {

@@ -40,7 +40,7 @@ def test_sum_in_place():
 
 @pytest.mark.parametrize("levels", (1, 2))
 @pytest.mark.parametrize("threads", (2, 3, 8, 32))
-@pytest.mark.parametrize("shape", ((128, 768, 768), (301, 512, 516)))
+@pytest.mark.parametrize("shape", ((128, 768, 768), (301, 512, 516), (256, 512, 2400)))
 def test_same_bits_with_any_team(shape, threads, levels):
     kernel = {"kernel": "fc_strassen", "tile": levels}
     one, many = (compute(shape, team, act="gelu_erf", **kernel)[0] for team in (1, threads))
