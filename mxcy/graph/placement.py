@@ -3,7 +3,7 @@
 __all__ = ["placed"]
 
 
-def placed(graph, group2ctx, default):
+def placed(graph, group2ctx, default, known=()):
     """Compute the context of each node.
 
     A node is placed by its group, otherwise like its inputs, otherwise like its users.
@@ -15,12 +15,17 @@ def placed(graph, group2ctx, default):
         Context of each group; other groups are ignored.
     default : Context
         Context of nodes without a group, directly or indirectly.
+    known : dict of str to Context, optional
+        Contexts of variables, which take precedence over those of their groups.
 
     Returns
     -------
     list of Context
     """
-    contexts = [group2ctx.get(_group(node)) for node in graph.nodes]
+    contexts = [
+        known[node.name] if node.op is None and node.name in known else group2ctx.get(_group(node))
+        for node in graph.nodes
+    ]
     for number, node in enumerate(graph.nodes):
         if contexts[number] is None:
             sources = (contexts[source] for source, _ in node.inputs)

@@ -21,7 +21,7 @@ from mxcy.graph.storage_types import declared, infer_stypes
 from mxcy.ops.core.infer import Spec
 from mxcy.symbol.inference import known_specs
 
-__all__ = ["bind", "simple_bind", "storage_types", "variable_contexts"]
+__all__ = ["bind", "check_contexts", "simple_bind", "storage_types", "variable_contexts"]
 
 
 def bind(
@@ -37,7 +37,8 @@ def bind(
     """Bind a symbol to arrays; see `Symbol.bind`.
 
     Operations run on the context of their arrays, which the caller has placed according to
-    `group2ctx`. Executors share arrays but not intermediate memory, so `shared_exec` is not needed.
+    `group2ctx`; outputs lie where their operators are. Executors share arrays but not intermediate
+    memory, so `shared_exec` is not needed.
     """
     listed = [
         array
@@ -45,7 +46,44 @@ def bind(
         for array in (arrays.values() if isinstance(arrays, dict) else arrays or ())
     ]
     kind = SparseExecutor if _is_sparse(symbol, listed) else Executor
-    return kind(symbol, ctx, args, args_grad, grad_req, aux_states, _partitioned(symbol))
+    executor = kind(symbol, ctx, args, args_grad, grad_req, aux_states, _partitioned(symbol))
+    return _with_placed_outputs(executor, symbol, group2ctx)
+
+
+def check_contexts(ctx, args, args_grad):
+    """Check that all arrays lie on the executor's context.
+
+    Raises
+    ------
+    MXNetError
+        If one does not.
+    """
+    ctx = Context(ctx)
+    for arrays, what, all_of_them in (
+        (args, "Input array", "arguments"),
+        (args_grad, "Gradient array", "gradients"),
+    ):
+        for array in arrays.values() if isinstance(arrays, dict) else arrays or ():
+            if isinstance(array, nd.NDArray) and array.context != ctx:
+                raise MXNetError(
+                    f"{what} is in {array.context} while binding with ctx={ctx}. All {all_of_them} "
+                    f"must be in global context ({ctx}) unless group2ctx is specified for "
+                    "cross-device graph."
+                )
+
+
+def _with_placed_outputs(executor, symbol, group2ctx):
+    """The executor, with outputs on the contexts of the operators that compute them."""
+    if group2ctx and type(executor) is Executor:
+        graph = from_entries(symbol._entries)
+        arrays = {**executor.arg_dict, **executor.aux_dict}
+        places = {name: array.context for name, array in arrays.items()}
+        contexts = placed(graph, group2ctx, executor._ctx, places)
+        executor.outputs = [
+            output.as_in_context(contexts[number])
+            for output, (number, _) in zip(executor.outputs, graph.outputs, strict=True)
+        ]
+    return executor
 
 
 def _partitioned(symbol):
@@ -129,7 +167,8 @@ def simple_bind(
         for name in states
     ]
     kind = SparseExecutor if _is_sparse(symbol, [*args, *gradients]) else Executor
-    return kind(symbol, ctx, args, gradients, requests, auxiliary, _partitioned(symbol))
+    executor = kind(symbol, ctx, args, gradients, requests, auxiliary, _partitioned(symbol))
+    return _with_placed_outputs(executor, symbol, group2ctx)
 
 
 def variable_contexts(symbol, group2ctx, default):

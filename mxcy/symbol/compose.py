@@ -40,7 +40,13 @@ def apply(op, name, attrs, positional, named, absent=()):
         if by_name is None and op.num_args is not None:
             node.attrs[op.num_args] = str(count)
             node.changed()
-        names = op.symbol_inputs(node.parsed, _count(node, count))
+        count = _count(node, count)
+        if count == 0 and op.num_args == "num_args":
+            raise MXNetError(
+                f"value 0 for Parameter num_args should be greater equal to 1, in operator "
+                f'{op.name}(name="{name}", num_args="0")'
+            )
+        names = op.symbol_inputs(node.parsed, count)
     else:
         names = op.arguments(node.parsed)
     by_name = dict(zip(names, positional, strict=False))

@@ -54,10 +54,17 @@ def bind(
     Returns
     -------
     Executor
-    """
-    from mxcy.symbol.binding import bind as make
 
-    return make(self, ctx, args, args_grad, grad_req, aux_states)
+    Raises
+    ------
+    MXNetError
+        If an array of `args` or `args_grad` lies on another context, without `group2ctx`.
+    """
+    from mxcy.symbol import binding
+
+    if not group2ctx:
+        binding.check_contexts(ctx, args, args_grad)
+    return binding.bind(self, ctx, args, args_grad, grad_req, aux_states, group2ctx)
 
 
 @with_short_tracebacks
@@ -129,8 +136,11 @@ def _bind(
 ):
     """Create an executor: `bind` as in MXNet 2, with `device` for `ctx`.
 
-    Arguments with request null have no gradient array, even if one is given.
+    Arguments with request null have no gradient array, even if one is given. Arrays may lie on
+    other devices.
     """
+    from mxcy.symbol import binding
+
     names = self.list_arguments()
     if isinstance(args_grad, (list, tuple)):
         args_grad = dict(zip(names, args_grad, strict=False))
@@ -139,7 +149,8 @@ def _bind(
         args_grad = {
             name: array for name, array in args_grad.items() if requests.get(name) != "null"
         }
-    return bind(self, ctx if device is None else device, args, args_grad, grad_req, aux_states)
+    ctx = ctx if device is None else device
+    return binding.bind(self, ctx, args, args_grad, grad_req, aux_states)
 
 
 def _simple_bind(

@@ -73,3 +73,25 @@ def test_groups_that_do_not_fit_the_devices():
         )
         with pytest.raises(AssertionError, match="group2ctxs"):
             module.bind([("data", (4, 5))])
+
+
+def test_outputs_lie_where_their_operators_are():
+    groups = {"first": mx.cpu(1), "second": mx.cpu(2)}
+    executor = two_stages().simple_bind(mx.cpu(0), group2ctx=groups, data=(3, 5))
+    executor.forward(is_train=True, data=mx.nd.ones((3, 5)))
+    executor.backward(mx.nd.ones((3, 2)))
+    assert executor.outputs[0].context == mx.cpu(2)
+    doubled, x = S.var("x") * 2, mx.nd.ones(2, ctx=mx.cpu(1))
+    executor = doubled.bind(mx.cpu(0), [x], group2ctx={"none": mx.cpu(2)})
+    (output,) = executor.forward()
+    assert output.context == mx.cpu(1) and output.asnumpy().tolist() == [2, 2]
+
+
+@pytest.mark.parametrize("place", [mx.cpu(1), mx.cpu_pinned()])
+def test_arrays_of_other_contexts_are_refused(place):
+    doubled, here, there = S.var("x") * 2, mx.nd.ones(2), mx.nd.ones(2, ctx=place)
+    with pytest.raises(mx.MXNetError, match=r"Input array is in cpu.* while binding with ctx=cpu"):
+        doubled.bind(mx.cpu(0), {"x": there}, group2ctx={})
+    with pytest.raises(mx.MXNetError, match="Gradient array is in"):
+        doubled.bind(mx.cpu(0), [here], [there])
+    assert doubled._bind(mx.cpu(0), [there]).forward()[0].asnumpy().tolist() == [2, 2]

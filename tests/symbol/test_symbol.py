@@ -304,3 +304,9 @@ def test_the_last_operation_alone():
     assert symbol._gen_atomic_symbol().list_arguments() == ["f_data", "f_weight"]
     with pytest.raises(mx.MXNetError, match="one operation"):
         x._gen_atomic_symbol()
+
+
+@pytest.mark.parametrize("name", ["Concat", "add_n", "stack", "khatri_rao", "Crop"])
+def test_operators_of_many_inputs_need_one(name):
+    with pytest.raises(mx.MXNetError, match="num_args should be greater equal to 1"):
+        getattr(mx.sym, name)()
