@@ -5,9 +5,10 @@
 
 /* stack of recurrent layers, see ops/recurrent/layers.py; mode: 0 ReLU, 1 tanh, 2 LSTM, 3
  * GRU; drop: dropout rate between layers; saves: whether values for the gradient are an
- * output; lengths: whether an input has the sequences' lengths; projection: size of
- * projected hidden states, 0 without projection; clips: 1 clips an LSTM's cell states to
- * [low, high], 2 also replaces NaN by the lower bound */
+ * output; lengths: whether an input has the sequences' lengths; panels: whether weights are
+ * in panels of units; projection: size of projected hidden states, 0 without projection;
+ * clips: 1 clips an LSTM's cell states to [low, high], 2 also replaces NaN by the lower
+ * bound */
 typedef struct {
   int64_t steps;
   int64_t batch;
@@ -21,6 +22,7 @@ typedef struct {
   int32_t extra;
   int32_t saves;
   int32_t lengths;
+  int32_t panels;
   int32_t clips;
   double drop;
   double low;

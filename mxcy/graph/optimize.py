@@ -25,6 +25,7 @@ from mxcy.graph.passes import (
     same_types,
     shifts,
     simplify,
+    single_steps,
     training_layout,
     widen,
 )
@@ -37,6 +38,7 @@ __all__ = ["optimize"]
 INFERENCE = (simplify.run, same_types.run, fold.run, widen.run, cse.run, recurrent.run)
 BACKEND = (
     casts.run,
+    single_steps.run,
     attention.run,
     mixed.run,
     products.run,

@@ -105,6 +105,15 @@ with mx.autograd.record():
 value.backward()
 results = [value, data.grad, *[p.grad() for p in net.collect_params().values()]]
 """,
+    "single steps": """
+results = []
+for layer in (mx.gluon.rnn.LSTM, mx.gluon.rnn.GRU):
+    net = layer(150, 2, bidirectional=True, input_size=90)
+    net.initialize(mx.init.Xavier())
+    net.hybridize(inline_limit=0)
+    out, states = net(numbers(1, 1, 90), net.begin_state(1))
+    results += [out, *states]
+""",
 }
 
 

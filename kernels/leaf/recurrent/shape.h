@@ -13,7 +13,7 @@ struct RnnShape {
   int64_t rows;  // of a direction's weights: all gates
   int64_t wide;  // outputs of a layer per step: all directions
   int mode;
-  bool projected, extra, drops, saves, lengths;
+  bool projected, extra, drops, saves, lengths, panels;
   bool clips, clips_nan;  // whether cell states have bounds; whether NaN becomes the lower one
   double low, high;
 
@@ -33,6 +33,7 @@ struct RnnShape {
         drops(p.drop > 0),
         saves(p.saves != 0),
         lengths(p.lengths != 0),
+        panels(p.panels != 0),
         clips(p.clips != 0),
         clips_nan(p.clips == 2),
         low(p.low),

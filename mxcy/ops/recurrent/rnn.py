@@ -107,6 +107,7 @@ def struct_of(a, ins, outs):
         "directions": net.directions,
         "saves": _saves(a),
         "lengths": a.use_sequence_length,
+        "panels": False,
         "drop": a.p if net.drops else 0.0,
         "clips": 0 if a.lstm_state_clip_min is None else 1 + a.lstm_state_clip_nan,
         "low": a.lstm_state_clip_min or 0.0,

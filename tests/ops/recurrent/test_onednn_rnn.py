@@ -62,6 +62,7 @@ def test_layers(mode, layers, directions, threads):
         directions=directions,
         saves=0,
         lengths=0,
+        panels=0,
         clips=0,
         low=0.0,
         high=0.0,
