@@ -58,8 +58,9 @@ class _ConvCell(StepCell):
         )
         i2h_kernel = _tuple(i2h_kernel, dims, "i2h_kernel")
         h2h_kernel = _tuple(h2h_kernel, dims, "h2h_kernel")
-        if not all(extent % 2 for extent in h2h_kernel):
-            raise ValueError(f"Only support odd number, get h2h_kernel= {h2h_kernel}")
+        assert all(extent % 2 for extent in h2h_kernel), (
+            f"Only support odd number, get h2h_kernel= {h2h_kernel}"
+        )
         i2h_pad = _tuple(i2h_pad, dims, "i2h_pad")
         i2h_dilate = _tuple(i2h_dilate, dims, "i2h_dilate")
         h2h_dilate = _tuple(h2h_dilate, dims, "h2h_dilate")

@@ -3,6 +3,7 @@
 import math
 
 from mxcy import initializer, ndarray
+from mxcy.base import MXNetError
 from mxcy.gluon.block import HybridBlock
 from mxcy.gluon.hybrid_block import calls_hybrid_forward
 from mxcy.gluon.rnn.cell import begin_states
@@ -32,23 +33,24 @@ class RecurrentLayer(HybridBlock):
         projection_size=None,
         h2r_weight_initializer=None,
         clip=None,
+        use_sequence_length=False,
         **kwargs,
     ):
         super().__init__(**kwargs)
-        if layout not in ("TNC", "NTC"):
-            raise ValueError(f"Invalid layout {layout}; must be one of ['TNC' or 'NTC']")
+        assert layout in ("TNC", "NTC"), f"Invalid layout {layout}; must be one of ['TNC' or 'NTC']"
         self._mode, self._hidden_size, self._num_layers = mode, hidden_size, num_layers
         self._layout, self._dropout, self._dtype = layout, dropout, dtype
-        self._directions, self._input_size = 2 if bidirectional else 1, input_size
+        self._dir, self._input_size = 2 if bidirectional else 1, input_size
         self._projection_size, self._clip = projection_size, clip or {}
-        self._initializers = initializers
+        self._initializers, self._use_sequence_length = initializers, use_sequence_length
+        self._gates = CELLS[mode].gates
         if self._follows_mxnet_2():
             self._enter_packed(h2r_weight_initializer)
             return
-        rows, out = CELLS[mode].gates * hidden_size, projection_size or hidden_size
+        rows, out = self._gates * hidden_size, projection_size or hidden_size
         source = input_size
         for layer in range(num_layers):
-            for direction in ("l", "r")[: self._directions]:
+            for direction in ("l", "r")[: self._dir]:
                 shapes = {
                     "i2h_weight": (rows, source),
                     "h2h_weight": (rows, out),
@@ -60,7 +62,7 @@ class RecurrentLayer(HybridBlock):
                 if projection_size:
                     shape = (projection_size, hidden_size)
                     self._enter(f"{direction}{layer}_h2r_weight", shape, h2r_weight_initializer)
-            source = out * self._directions
+            source = out * self._dir
 
     def _enter(self, name, shape, init):
         parameter = self.params.get(
@@ -74,7 +76,7 @@ class RecurrentLayer(HybridBlock):
             self._mode,
             self._num_layers,
             self._hidden_size,
-            self._directions == 2,
+            self._dir == 2,
             self._projection_size,
             *self._initializers,
             h2r_weight_initializer,
@@ -93,7 +95,7 @@ class RecurrentLayer(HybridBlock):
             self._num_layers,
             width,
             self._hidden_size,
-            self._directions == 2,
+            self._dir == 2,
             self._projection_size,
         )
 
@@ -102,7 +104,7 @@ class RecurrentLayer(HybridBlock):
         if "rnn_param" in self._reg_params:
             self.rnn_param.shape = (self._packed_size(inputs.shape[2]),)
             return
-        for direction in ("l", "r")[: self._directions]:
+        for direction in ("l", "r")[: self._dir]:
             parameter = getattr(self, f"{direction}0_i2h_weight")
             parameter.shape = (parameter.shape[0], inputs.shape[2])
 
@@ -111,7 +113,7 @@ class RecurrentLayer(HybridBlock):
         if name == "rnn_param":
             return name
         direction, layer, parameter = name[0], *name[1:].split("_", 1)
-        cell = f"{direction}_cell." if self._directions == 2 else ""
+        cell = f"{direction}_cell." if self._dir == 2 else ""
         return f"_unfused.{layer}.{cell}{parameter}"
 
     def _unpacked(self, loaded, prefix):
@@ -165,7 +167,7 @@ class RecurrentLayer(HybridBlock):
         -------
         list of dict
         """
-        count = self._num_layers * self._directions
+        count = self._num_layers * self._dir
         sizes = [self._projection_size or self._hidden_size]
         sizes += [self._hidden_size] if CELLS[self._mode].has_cell else []
         return [
@@ -201,7 +203,8 @@ class RecurrentLayer(HybridBlock):
         states : NDArray, Symbol or list of them, optional
             Initial states; by default zeros, and no states are returned.
         sequence_length : NDArray or Symbol, optional
-            Lengths, shape (batch,), beyond which outputs are zero. Needs ``use_sequence_length``.
+            Lengths, shape (batch,), beyond which outputs are zero. Required by a layer
+            made with ``use_sequence_length=True``.
 
         Returns
         -------
@@ -211,6 +214,8 @@ class RecurrentLayer(HybridBlock):
         """
         if inputs is None:  # MXNet 2 programs access a child by calling it
             return super().__call__()
+        if self._use_sequence_length and sequence_length is None:
+            raise MXNetError(f"{self.name} needs sequence_length: it has use_sequence_length=True")
         returns_states = states is not None
         if states is None:
             if isinstance(inputs, Symbol):
@@ -240,17 +245,18 @@ class RecurrentLayer(HybridBlock):
         joined = parameters.get("rnn_param")
         if joined is None:
             joined = self._joined(F, parameters)
-        lengths = [] if sequence_length is None else [sequence_length]
+        lengths = {}
+        if sequence_length is not None:
+            lengths = {"sequence_length": sequence_length, "use_sequence_length": True}
         out, *states = F.RNN(
             inputs,
             joined,
             *states,
-            *lengths,
-            use_sequence_length=sequence_length is not None,
+            **lengths,
             state_size=self._hidden_size,
             num_layers=self._num_layers,
             p=self._dropout,
-            bidirectional=self._directions == 2,
+            bidirectional=self._dir == 2,
             state_outputs=True,
             mode=self._mode,
             projection_size=self._projection_size,
@@ -264,7 +270,7 @@ class RecurrentLayer(HybridBlock):
         """Concatenate all parameters into the operator's vector."""
         weights, biases = [], []
         for layer in range(self._num_layers):
-            for direction in ("l", "r")[: self._directions]:
+            for direction in ("l", "r")[: self._dir]:
                 names = ["i2h_weight", "h2h_weight"]
                 names += ["h2r_weight"] if self._projection_size else []
                 prefix = f"{direction}{layer}_"
@@ -303,7 +309,7 @@ class RecurrentLayer(HybridBlock):
             text += f", num_layers={self._num_layers}"
         if self._dropout != 0:
             text += f", dropout={self._dropout}"
-        if self._directions == 2:
+        if self._dir == 2:
             text += ", bidirectional"
         return f"{type(self).__name__}({text})"
 

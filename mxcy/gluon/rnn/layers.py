@@ -26,7 +26,8 @@ class RNN(RecurrentLayer):
         Size of the inputs; 0 infers it from the first batch.
     dtype : str
     **kwargs
-        ``prefix``, ``params``: see `Block`.
+        ``use_sequence_length``: whether calls must have `sequence_length`; ``prefix``,
+        ``params``: see `Block`.
     """
 
     def __init__(
@@ -86,7 +87,8 @@ class LSTM(RecurrentLayer):
         Clip NaN in the cell state to a bound.
     dtype : str
     **kwargs
-        ``prefix``, ``params``: see `Block`.
+        ``use_sequence_length``: whether calls must have `sequence_length`; ``prefix``,
+        ``params``: see `Block`.
     """
 
     def __init__(
@@ -150,7 +152,8 @@ class GRU(RecurrentLayer):
         See `RNN`.
     dtype : str
     **kwargs
-        ``prefix``, ``params``: see `Block`.
+        ``use_sequence_length``: whether calls must have `sequence_length`; ``prefix``,
+        ``params``: see `Block`.
     """
 
     def __init__(

@@ -23,8 +23,7 @@ class DropoutCell(StepCell):
 
     def __init__(self, rate, axes=(), prefix=None, params=None):
         super().__init__(prefix=prefix, params=params)
-        if not isinstance(rate, (int, float)):
-            raise TypeError(f"rate must be a number, got {type(rate).__name__}")
+        assert isinstance(rate, (int, float)), f"rate must be a number, got {type(rate).__name__}"
         self._rate, self._axes = rate, axes
 
     def _alias(self):

@@ -33,13 +33,14 @@ def as_steps(inputs, length, layout):
 
     Raises
     ------
-    ValueError
+    AssertionError
         If there are not `length` steps.
     """
     time = _axes(layout)[0]
     if isinstance(inputs, (list, tuple)):
-        if length is not None and len(inputs) != length:
-            raise ValueError(f"unroll: expected {length} steps, got a list of {len(inputs)}")
+        assert length is None or len(inputs) == length, (
+            f"unroll: expected {length} steps, got a list of {len(inputs)}"
+        )
         return list(inputs)
     if isinstance(inputs, Symbol):
         if len(inputs.list_outputs()) != 1:

@@ -39,10 +39,10 @@ def unfused(layer):
                 kind(
                     layer._hidden_size, prefix=f"{direction}{number}_", input_size=width, **options
                 )
-                for direction in ("l", "r")[: layer._directions]
+                for direction in ("l", "r")[: layer._dir]
             ]
             stack.add(cells[0] if len(cells) == 1 else BidirectionalCell(*cells))
             if layer._dropout > 0 and number != layer._num_layers - 1:
                 stack.add(DropoutCell(layer._dropout))
-            width = layer._hidden_size * layer._directions
+            width = layer._hidden_size * layer._dir
     return stack

@@ -96,11 +96,32 @@ def test_parameters_are_named_as_in_mxnet():
     assert net.state_info(7)[0]["shape"] == (4, 7, HIDDEN)
 
 
-def test_sequence_lengths_reach_the_layer(data):
-    net = rnn.GRU(HIDDEN, input_size=WIDTH)
+@pytest.mark.parametrize("kind", ["RNN", "GRU", "LSTM"])
+@pytest.mark.parametrize("hybridize", [False, True])
+def test_sequence_lengths_reach_the_layer(data, kind, hybridize):
+    net = getattr(rnn, kind)(HIDDEN, input_size=WIDTH, use_sequence_length=True)
     net.initialize()
+    net.hybridize(hybridize)
     out = net(data, sequence_length=mx.nd.array([2, 5, 3])).asnumpy()
     assert not out[2:, 0].any() and not out[3:, 2].any() and out[4, 1].any()
+    with pytest.raises(mx.MXNetError, match="needs sequence_length"):
+        net(data)
+
+
+def test_layers_tell_their_gates_and_directions():
+    assert (rnn.LSTM(3, bidirectional=True)._gates, rnn.LSTM(3, bidirectional=True)._dir) == (4, 2)
+    assert (rnn.GRU(3)._gates, rnn.GRU(3)._dir, rnn.RNN(3)._gates) == (3, 1, 1)
+
+
+def test_wrong_arguments_fail_assertions(data):
+    for text, make in (
+        ("Invalid layout XYZ", lambda: rnn.LSTM(3, layout="XYZ")),
+        ("rate must be a number", lambda: rnn.DropoutCell("a")),
+        ("odd number", lambda: rnn.Conv2DLSTMCell((2, 4, 4), 3, 3, 2)),
+        ("expected 9 steps", lambda: rnn.RNNCell(2).unroll(9, [data[0]])),
+    ):
+        with pytest.raises(AssertionError, match=text):
+            make()
 
 
 def test_states_of_a_wrong_shape_are_refused(data):
@@ -193,7 +214,7 @@ def test_convolutional_cells_keep_the_extents(kind, dims):
 
 
 def test_convolutional_cells_refuse_even_kernels():
-    with pytest.raises(ValueError, match="odd"):
+    with pytest.raises(AssertionError, match="odd"):
         rnn.Conv1DRNNCell((2, 5), 3, 3, 2)
 
 
