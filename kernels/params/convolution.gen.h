@@ -19,8 +19,9 @@ typedef struct {
 
 /* convolution with packed weights and epilogue: act(conv + bias + sum), see
  * ops/fused/layer.py; in_block, out_block: 0 for (N, C, spatial...), else the number of
- * innermost channels; before: 1 scales and shifts the data first, 2 also applies a ReLU;
- * tile: parameter of the algorithm */
+ * innermost channels; spare_channels, spare_filters: number of last ones with zero weights;
+ * before: 1 scales and shifts the data first, 2 also applies a ReLU; tile: parameter of the
+ * algorithm */
 typedef struct {
   int64_t batch;
   int64_t groups;
@@ -34,6 +35,8 @@ typedef struct {
   int64_t pad[3];
   int32_t in_block;
   int32_t out_block;
+  int32_t spare_channels;
+  int32_t spare_filters;
   int32_t before;
   int32_t bias;
   int32_t sum;

@@ -56,6 +56,8 @@ _INT8 = {
 }
 #: attributes without influence on times: layers that differ only in these share a trial
 _UNTIMED = {"algo", "tile", "packed", "zero", "limit", "other_scale"}
+#: attributes that are left out of stored results where they are 0
+_RARE = {"spare_channels", "spare_filters"}
 #: bfloat16 kernels
 _NARROW_CONV: dict[str, tuple[int, ...]] = {
     "conv_winograd_bf16": (0, 96),
@@ -220,6 +222,7 @@ def _memory_key(op, attrs, ins, accepted):
     """
     shapes = [tuple(map(_about, spec.shape)) for spec in (ins[0], *ins[2:])]
     kept = {name: value for name, value in attrs.items() if name not in _UNTIMED}
+    kept = {name: value for name, value in kept.items() if value or name not in _RARE}
     suffix = f" {dtypes.name_of(ins[0].dtype)}" if ins[0].dtype == _BFLOAT else ""
     candidates = " ".join(f"{c.algo}:{c.tile}" for c in accepted)
     return f"{op.name} {kept} {shapes}{suffix} {candidates}"

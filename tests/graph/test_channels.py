@@ -10,9 +10,11 @@ from mxcy.graph.evaluate import evaluate
 from mxcy.graph.passes import channels
 from mxcy.graph.target import Target
 from mxcy.graph.verify import verify
+from mxcy.ops.core.record import find
 from tests.graph.graphs import Library, spec, values_for
 
 BLOCK = 8
+CONV = find("_sg_onednn_conv")
 
 
 def target(block=BLOCK):
@@ -129,6 +131,34 @@ def test_narrow_images_between_pointwise_layers_are_filled():
     wide = net.conv(net.conv(first, 16, act="relu"), 16, 3, group=16, act="relu")
     x = net.conv(wide, 6, other=first)
     assert net.check(net.conv(x, 16), filled=True) == {8, 16}
+
+
+def test_layers_know_the_number_of_added_channels():
+    net = Net()
+    first = net.conv(net.variable(1, 16, 4, 4), 7)
+    wide = net.conv(net.conv(first, 14, act="relu"), 14, 3, group=14)
+    graph = verify(net.builder.finish([net.conv(wide, 16).entry]))
+    convs = [node.attrs for node in channels.run(graph, target()).nodes if node.op is CONV]
+    spares = [(a.num_filter, a.spare_channels, a.spare_filters) for a in convs]
+    assert spares == [(8, 0, 1), (16, 1, 2), (16, 0, 0), (16, 2, 0)]
+
+
+@pytest.mark.parametrize("channels", [20, 24, 28, 36, 40, 56, 72, 120])
+def test_networks_with_added_channels(channels):
+    def bottleneck(narrow, wide):
+        layers = nn.HybridSequential()
+        for filters, groups, kernel in ((wide, 1, 1), (wide, wide, 3), (narrow, 1, 1)):
+            layers.add(nn.Conv2D(filters, kernel, padding=kernel // 2, groups=groups))
+            layers.add(nn.BatchNorm(), nn.Activation("relu"))
+        return layers
+
+    net = nn.HybridSequential()
+    net.add(nn.Conv2D(channels, 1), bottleneck(channels, 64), bottleneck(16, channels))
+    net.initialize(mx.init.Xavier())
+    data = mx.nd.random.normal(shape=(2, 3, 15, 14))
+    expected = net(data).asnumpy()
+    net.hybridize(static_alloc=True, static_shape=True)
+    np.testing.assert_allclose(net(data).asnumpy(), expected, rtol=1e-4, atol=1e-5)
 
 
 def test_pixels_are_read_elsewhere_without_added_channels():

@@ -14,7 +14,8 @@ constexpr int B = kBlockLanes;
 
 struct Shape {
   int64_t in_planes, out_blocks;  // planes: blocks of channels, or channels of a plain image
-  int64_t run;                    // channels of a plane
+  int64_t run, last;              // channels of a plane, and used ones of the last plane
+  bool half;                      // only the first half of the last out block is used
   int64_t height, width, out_height, out_width;
   int64_t taps_y, taps_x, stride_y, stride_x, dilate_y, dilate_x, pad_y, pad_x;
   bool flat;    // rows can be processed as one
@@ -24,6 +25,8 @@ struct Shape {
       : in_planes(p.in_block ? p.channels / B : p.channels),
         out_blocks(p.filters / B),
         run(p.in_block ? B : 1),
+        last(run - spare_channels(p)),
+        half(has_half(p)),
         height(p.source[1]),
         width(p.source[2]),
         out_height(p.target[1]),
@@ -56,7 +59,7 @@ struct Shape {
   int64_t band_row() const { return phases() * phase() * run; }
   // Register tiles of a row, and elements of an output's sum.
   int64_t tiles() const { return ceil_div(out_width, kColumns); }
-  int64_t depth() const { return in_planes * run * taps_y * taps_x; }
+  int64_t depth() const { return ((in_planes - 1) * run + last) * taps_y * taps_x; }
 };
 
 // Two-dimensional partition of the work: an image into pieces of output rows (or columns, if it is
@@ -197,6 +200,7 @@ Reach reach_of(const Shape& s, int64_t rows) {
   reach.plane = s.direct ? s.width * s.run
                 : s.flat ? rows * s.run
                          : s.rows_under(rows) * s.band_row();
+  reach.last = (int)s.last;
   reach.taps = 0;
   for (int64_t y = 0; y < s.taps_y; ++y) {
     for (int64_t x = 0; x < s.taps_x; ++x) {
@@ -281,8 +285,9 @@ void piece_of(const Work& work, float* band, int64_t image, int64_t piece, int64
     Prefetch prefetch = coming_after(work, o, end, rows * ceil_div(columns, kColumns));
     for (int64_t y = 0; y < rows; ++y) {
       const float* row = s.direct ? in + first * s.run : band + y * s.band_step() * s.band_row();
+      const bool half = s.half && last == s.out_blocks;
       const auto read = [&](int n, int outs, int64_t at, const float* weights, const Sink& sink) {
-        direct_sum(s.run == B, n, outs, reach, row + at, weights, sink, &prefetch);
+        direct_sum(s.run == B, n, outs, half, reach, row + at, weights, sink, &prefetch);
       };
       // The first panel scales flat data and leaves it in the band for the others.
       const auto scale = [&](int n, int outs, int64_t at, const float* weights, const Sink& sink) {
@@ -320,10 +325,12 @@ void tiles_of(const Work& work, int64_t begin, int64_t end) {
     const int64_t x = (begin - panel * tiles) * s.out_width / tiles;
     const int64_t behind = (stop - panel * tiles) * s.out_width / tiles;
     Prefetch prefetch = coming_after(work, o, stop < end ? s.out_blocks : 0, stop - begin);
-    columns_of(work, 0, 0, x, behind - x, o, least(o + kPanelBlocks, s.out_blocks),
+    const int64_t last = least(o + kPanelBlocks, s.out_blocks);
+    const bool half = s.half && last == s.out_blocks;
+    columns_of(work, 0, 0, x, behind - x, o, last,
                [&](int n, int outs, int64_t at, const float* weights, const Sink& sink) {
-                 direct_sum(s.run == B, n, outs, reach, work.in + x * s.run + at, weights, sink,
-                            &prefetch);
+                 direct_sum(s.run == B, n, outs, half, reach, work.in + x * s.run + at, weights,
+                            sink, &prefetch);
                });
   }
 }
@@ -355,7 +362,7 @@ int64_t query(const mx_call* call, int32_t what) {
   const mx_fused_conv_params& p = params_of(call);
   if (const char* reason = refusal(p)) return refused("conv_blocked", reason, what);
   if (what == MX_QUERY_PACKED)
-    return p.filters * p.channels * p.kernel[1] * p.kernel[2] * (int64_t)sizeof(float);
+    return (p.filters - (has_half(p) ? B / 2 : 0)) * Shape(p).depth() * (int64_t)sizeof(float);
   // Accepted; there is a single layout of weights per in_block.
   if (what != MX_QUERY_WORKSPACE) return 1;
   return workspace_of_any_team([&](int threads) { return workspace(p, threads); });
@@ -407,15 +414,17 @@ int conv_blocked_pack(const mx_call* call) {
   if (const char* reason = refusal(p)) return mx_fail("conv_blocked_pack: %s", reason);
   constexpr int64_t kWidth = kPanelBlocks * B;
   const int64_t run = p.in_block ? B : 1, taps = p.kernel[1] * p.kernel[2];
+  const int64_t channels = p.channels - spare_channels(p);
+  const int64_t filters = p.filters - (has_half(p) ? B / 2 : 0);
   const float* weight = data<float>(call->in[0]);
   float* packed = data<float>(call->out[0]);
-  parallel_for(call->threads, p.filters, kWidth, [&](int64_t begin, int64_t end) {
+  parallel_for(call->threads, filters, kWidth, [&](int64_t begin, int64_t end) {
     for (int64_t first = begin; first < end; first += kWidth) {
       const int64_t width = least(kWidth, end - first);
-      float* to = packed + first * p.channels * taps;
-      for (int64_t c0 = 0; c0 < p.channels; c0 += run) {
+      float* to = packed + first * channels * taps;
+      for (int64_t c0 = 0; c0 < channels; c0 += run) {
         for (int64_t tap = 0; tap < taps; ++tap) {
-          for (int64_t c = c0; c < c0 + run; ++c, to += width) {
+          for (int64_t c = c0; c < least(c0 + run, channels); ++c, to += width) {
             for (int64_t f = 0; f < width; ++f) {
               to[f] = weight[((first + f) * p.channels + c) * taps + tap];
             }

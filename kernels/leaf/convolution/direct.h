@@ -10,12 +10,28 @@
 MX_LEAF_BEGIN
 
 constexpr int kColumns = MX_ISA_LEVEL >= 4 ? 14 : MX_ISA_LEVEL >= 3 ? 6 : 2;  // of a register tile
-constexpr int kPanelBlocks = 2;  // out blocks of a panel and of a register tile
+constexpr int kPanelBlocks = 2;              // out blocks of a panel and of a register tile
+constexpr bool kHalves = MX_ISA_LEVEL >= 4;  // whether half blocks of outputs take less time
+constexpr int kDepthStep = 4;  // used channels of a last block are rounded up to a multiple of this
 constexpr int kMaxTaps = 256;
 
-// The summation range: `blocks` input planes, `plane` apart, at `taps` offsets in each.
+// Channels of the last block that need not be read, as their weights are zero.
+inline int64_t spare_channels(const mx_fused_conv_params& p) {
+  if (!p.in_block || p.before != kNothing) return 0;
+  return least(p.spare_channels / kDepthStep * kDepthStep, kBlockLanes - kDepthStep);
+}
+// Whether only the first half of the last out block is computed; alone in a panel, it would take as
+// long as a whole one.
+inline bool has_half(const mx_fused_conv_params& p) {
+  return kHalves && p.before == kNothing && 2 * p.spare_filters >= kBlockLanes &&
+         p.filters % (kPanelBlocks * kBlockLanes) == 0;
+}
+
+// The summation range: `blocks` input planes, `plane` apart, at `taps` offsets in each; `last`
+// channels of the last plane.
 struct Reach {
   int64_t blocks, plane;
+  int last;
   int taps;
   int64_t offset[kMaxTaps];
 };
@@ -44,9 +60,10 @@ struct Prefetch {
   }
 };
 
-// Compute `columns` <= kColumns output columns of `outs` (1 or 2) out blocks. Blocked input has B
-// channels at each offset, plain input one.
-void direct_sum(bool blocked, int columns, int outs, const Reach& reach, const float* in,
+// Compute `columns` <= kColumns output columns of `outs` (1 or 2) out blocks; with `half`, there
+// are only weights for the first half of the last block. Blocked input has B channels at each
+// offset, plain input one.
+void direct_sum(bool blocked, int columns, int outs, bool half, const Reach& reach, const float* in,
                 const float* weights, const Sink& sink, Prefetch* prefetch);
 
 // Blocked data that is scaled and shifted per channel, then bounded below.

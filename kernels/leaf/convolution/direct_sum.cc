@@ -8,48 +8,81 @@ constexpr int B = kBlockLanes;
 constexpr int kLine = 16;    // floats per cache line
 constexpr int kAhead = 768;  // prefetch distance of the weights, in floats
 
-// Store the results of a tile with bias, residual and bounds.
-template <int R, int W>
-inline MX_ALWAYS void store_tile(VB (&acc)[R][W], const Sink& sink) {
-  const VB low = splat_block(sink.low), high = splat_block(sink.high);
+// Sums of a first half of a block, for the last block of outputs if the rest is padding. A vector
+// of half the width takes half of the time on some CPUs with AVX-512; others have none of these.
+template <int R, bool half>
+struct HalfSums {
+  MX_INLINE void take(const float*) {}
+  MX_INLINE void add(int, const VB&) {}
+  MX_INLINE VB block(int) const { return VB{}; }
+};
+#if MX_ISA_LEVEL >= 4
+template <int R>
+struct HalfSums<R, true> {
+  __m256 sums[R] = {}, right;
+  MX_INLINE void take(const float* weights) { right = _mm256_loadu_ps(weights); }
+  MX_INLINE void add(int r, const VB& left) {
+    sums[r] = _mm256_fmadd_ps(_mm512_castps512_ps256((__m512)left), right, sums[r]);
+  }
+  MX_INLINE VB block(int r) const { return (VB)_mm512_zextps256_ps512(sums[r]); }
+};
+#endif
+
+// The sums of a register tile of R columns and W out blocks, of the last one half a block if
+// `half`.
+template <int R, int W, bool half>
+struct Tile {
+  static constexpr int kWhole = W - half, kWeights = W * B - half * B / 2;
+  VB whole[R][kWhole ? kWhole : 1] = {};
+  HalfSums<R, half> rest;
+
+  // Add column r of `at` times a row of weights, for all r; neighbouring columns are `run` apart.
+  template <int run>
+  MX_INLINE void add_channel(const float* at, const float* weights) {
+    VB right[kWhole ? kWhole : 1];
 #pragma GCC unroll 2
-  for (int w = 0; w < W; ++w) {
-    const VB bias = sink.bias ? load_block(sink.bias + w * B) : VB{};
-    const int64_t at = w * sink.out_step;
+    for (int w = 0; w < kWhole; ++w) right[w] = load_block(weights + w * B);
+    rest.take(weights + kWhole * B);
+    for (int w = 0; w < kWeights; w += kLine) __builtin_prefetch(weights + kAhead + w);
 #pragma GCC unroll 14
     for (int r = 0; r < R; ++r) {
-      VB x = acc[r][w] + bias;
-      if (sink.other) x += load_block(sink.other + at + r * B);
-      x = low > x ? low : x;  // NaN passes
-      x = high < x ? high : x;
-      store_block(sink.out + at + r * B, x);
+      const VB left = splat_block(at[r * run]);
+#pragma GCC unroll 2
+      for (int w = 0; w < kWhole; ++w) whole[r][w] = fma(left, right[w], whole[r][w]);
+      rest.add(r, left);
     }
   }
-}
 
-// acc += column r of `at` times a row of weights, for all r; neighbouring columns are `run` apart.
-template <int R, int W, int run>
-inline MX_ALWAYS void add_channel(VB (&acc)[R][W], const float* at, const float* weights) {
-  VB right[W];
+  // Store the results with bias, residual and bounds.
+  MX_INLINE void store(const Sink& sink) const {
+    const VB low = splat_block(sink.low), high = splat_block(sink.high);
 #pragma GCC unroll 2
-  for (int w = 0; w < W; ++w) right[w] = load_block(weights + w * B);
-  for (int w = 0; w < W * B; w += kLine) __builtin_prefetch(weights + kAhead + w);
+    for (int w = 0; w < W; ++w) {
+      const VB bias = sink.bias ? load_block(sink.bias + w * B) : VB{};
+      const int64_t at = w * sink.out_step;
 #pragma GCC unroll 14
-  for (int r = 0; r < R; ++r) {
-    const VB left = splat_block(at[r * run]);
-#pragma GCC unroll 2
-    for (int w = 0; w < W; ++w) acc[r][w] = fma(left, right[w], acc[r][w]);
+      for (int r = 0; r < R; ++r) {
+        VB x = (w < kWhole ? whole[r][w] : rest.block(r)) + bias;
+        if (sink.other) x += load_block(sink.other + at + r * B);
+        x = low > x ? low : x;  // NaN passes
+        x = high < x ? high : x;
+        store_block(sink.out + at + r * B, x);
+      }
+    }
   }
-}
+};
 
-// There are `run` channels at each offset. Prefetches upcoming weights if `prefetches`.
-template <int R, int W, int run, bool prefetches>
+// There are `run` channels at each offset, reach.last in the last plane. Prefetches upcoming
+// weights if `prefetches`.
+template <int R, int W, bool half, int run, bool prefetches>
 void sum(const Reach& reach, const float* in, const float* weights, const Sink& sink,
          Prefetch* prefetch) {
+  constexpr int kStep = run < kDepthStep ? run : kDepthStep;
   const char* next = prefetches ? (const char*)prefetch->weights : nullptr;
   const int64_t step = prefetches ? prefetch->step : 0;
-  VB acc[R][W] = {};
+  Tile<R, W, half> tile;
   for (int64_t block = 0; block < reach.blocks; ++block, in += reach.plane) {
+    const int depth = block + 1 < reach.blocks ? run : reach.last;
     for (int tap = 0; tap < reach.taps; ++tap) {
       const float* at = in + reach.offset[tap];
       // The hardware prefetcher does not follow from one plane to the next.
@@ -57,15 +90,17 @@ void sum(const Reach& reach, const float* in, const float* weights, const Sink& 
 #pragma GCC unroll 14
         for (int r = 0; r < R * run; r += kLine) __builtin_prefetch(at + reach.plane + r);
       }
+      for (int k = 0; k < depth; k += kStep) {
 #pragma GCC unroll 4
-      for (int k = 0; k < run; ++k, weights += W * B) {
-        if (prefetches) __builtin_prefetch(next, 0, 2), next += step;
-        add_channel<R, W, run>(acc, at + k, weights);
+        for (int i = k; i < k + kStep; ++i, weights += tile.kWeights) {
+          if (prefetches) __builtin_prefetch(next, 0, 2), next += step;
+          tile.template add_channel<run>(at + i, weights);
+        }
       }
     }
   }
   if (prefetches) prefetch->weights = (const float*)next;
-  store_tile<R, W>(acc, sink);
+  tile.store(sink);
 }
 
 inline MX_ALWAYS void scale_block(float* to, const float* from, const float* scale,
@@ -82,7 +117,7 @@ void sum_scaled(const Reach& reach, const Scaled& scaled, float* band, const flo
   const float *from = scaled.from, *scale = scaled.scale, *shift = scaled.shift;
   const VB low = splat_block(scaled.low);
   for (int r = 0; r < R; ++r) scale_block(band + r * B, from + r * B, scale, shift, low);
-  VB acc[R][W] = {};
+  Tile<R, W, false> tile;
   for (int64_t block = 0; block < reach.blocks; ++block) {
     const float* at = band;
     // The last block is scaled twice instead of one past the end.
@@ -96,23 +131,28 @@ void sum_scaled(const Reach& reach, const Scaled& scaled, float* band, const flo
         __builtin_prefetch(from + scaled.plane + k * B);
       }
       __builtin_prefetch(next, 0, 2), next += prefetch->step;
-      add_channel<R, W, B>(acc, at + k, weights);
+      tile.template add_channel<B>(at + k, weights);
     }
   }
   if (prefetch->step) prefetch->weights = (const float*)next;
-  store_tile<R, W>(acc, sink);
+  tile.store(sink);
 }
 
 typedef void (*SumFunction)(const Reach&, const float*, const float*, const Sink&, Prefetch*);
 
-// Function table: R columns and W out blocks are at [R - 1][W - 1].
+// Function table: R columns and W out blocks are at [R - 1][W - 1], those with half a block at
+// [1][R - 1][W - 1].
 template <int run, bool prefetches>
 struct Sums {
-  SumFunction entry[kColumns][kPanelBlocks];
+  SumFunction entry[1 + kHalves][kColumns][kPanelBlocks];
   template <int R = kColumns>
   constexpr Sums& fill() {
-    entry[R - 1][0] = sum<R, 1, run, prefetches>;
-    entry[R - 1][1] = sum<R, 2, run, prefetches>;
+    entry[0][R - 1][0] = sum<R, 1, false, run, prefetches>;
+    entry[0][R - 1][1] = sum<R, 2, false, run, prefetches>;
+    if constexpr (kHalves) {
+      entry[1][R - 1][0] = sum<R, 1, true, run, prefetches>;
+      entry[1][R - 1][1] = sum<R, 2, true, run, prefetches>;
+    }
     if constexpr (R > 1) fill<R - 1>();
     return *this;
   }
@@ -137,12 +177,12 @@ constexpr ScaledSums kScaledSums = ScaledSums{}.fill();
 
 }  // namespace
 
-void direct_sum(bool blocked, int columns, int outs, const Reach& reach, const float* in,
+void direct_sum(bool blocked, int columns, int outs, bool half, const Reach& reach, const float* in,
                 const float* weights, const Sink& sink, Prefetch* prefetch) {
-  const SumFunction run = !blocked         ? kPlainSums.entry[columns - 1][outs - 1]
-                          : prefetch->step ? kPrefetchingSums.entry[columns - 1][outs - 1]
-                                           : kBlockedSums.entry[columns - 1][outs - 1];
-  run(reach, in, weights, sink, prefetch);
+  const auto& entry = !blocked         ? kPlainSums.entry
+                      : prefetch->step ? kPrefetchingSums.entry
+                                       : kBlockedSums.entry;
+  entry[half][columns - 1][outs - 1](reach, in, weights, sink, prefetch);
 }
 
 void direct_sum_scaled(int columns, int outs, const Reach& reach, const Scaled& scaled, float* band,

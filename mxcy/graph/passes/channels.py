@@ -2,7 +2,8 @@
 
 Blocked arrays have whole blocks of channels. For 72 channels the plain kernel is about twenty times
 slower than the blocked one for 80, and other layers need an eighth more time for 80. The added
-channels have zero weights, and their readers multiply them by 0.
+channels have zero weights, and their readers multiply them by 0; layers know their number, and
+kernels may leave out such products.
 
 Images between 1x1 convolutions, such as the narrow ones of mobile networks, are padded for the sake
 of the wider ones that these read and write: those would be converted. Other readers of single
@@ -201,8 +202,9 @@ def _fill_conv(rewrite, node, attrs, inputs, block, wide_out, wide_in):
         more[0] = attrs["num_filter"] - filters
     if depthwise:
         attrs["num_group"] = attrs["num_filter"]
-    elif wide_in:
-        more[1] = _wide(channels, block) - channels
+    else:
+        more[1] = _wide(channels, block) - channels if wide_in else 0
+        attrs["spare_filters"], attrs["spare_channels"] = more
     inputs[1] = _padded(rewrite, inputs[1], [*more, 0, 0])
     if not attrs["no_bias"]:
         inputs[2] = _padded(rewrite, inputs[2], more[:1])

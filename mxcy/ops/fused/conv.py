@@ -9,7 +9,7 @@ import math
 
 from mxcy.ops.convolution.conv import Convolution, conv_shapes, forward_ref
 from mxcy.ops.convolution.windows import Filters, Window, resolve
-from mxcy.ops.core.attrs import Bool, Enum, Field, Int, Shape
+from mxcy.ops.core.attrs import Bool, Enum, Field, Int, Shape, UInt
 from mxcy.ops.core.infer import Spec, require
 from mxcy.ops.core.params import FUSED_CONV
 from mxcy.ops.core.record import op, register, sample
@@ -67,7 +67,7 @@ def plain_spec(spec, block):
     return Spec(plain_shape(spec.shape), spec.dtype)
 
 
-def conv_struct(a, batch, channels, source, target, pad, before="none"):
+def conv_struct(a, batch, channels, source, target, pad, before="none", spare=(0, 0)):
     """Return FUSED_CONV for plain extents, of a convolution or a deconvolution."""
     kernel, stride, dilate, _ = resolve(a)
     ones = (1,) * (3 - len(kernel))
@@ -84,6 +84,8 @@ def conv_struct(a, batch, channels, source, target, pad, before="none"):
         "pad": (*(0 for _ in ones), *pad),
         "in_block": a.in_block,
         "out_block": a.out_block,
+        "spare_channels": spare[0],
+        "spare_filters": spare[1],
         "before": _BEFORE.index(before),
         "bias": not a.no_bias,
         "sum": a.with_sum,
@@ -100,7 +102,8 @@ def _struct(a, batch, channels, source):
         (x + 2 * p - (k - 1) * d - 1) // s + 1
         for x, k, s, d, p in zip(source, kernel, stride, dilate, pad, strict=True)
     ]
-    return conv_struct(a, batch, channels, source, target, pad, a.before)
+    spare = a.spare_channels, a.spare_filters
+    return conv_struct(a, batch, channels, source, target, pad, a.before, spare)
 
 
 def _params(a, ins, outs):
@@ -229,11 +232,14 @@ class FusedConvolution(Window, Filters, Blocks, Epilogue, Algorithm):
 
     `act` may use `alpha` and `beta`: ``leaky`` and ``elu`` (slope alpha), ``clip`` (to [alpha,
     beta]), ``linear`` (alpha * x + beta), ``hard_swish`` (x times that, limited to [0, 1]). `tile`
-    is a parameter of the chosen algorithm.
+    is a parameter of the chosen algorithm. The last `spare_channels` and `spare_filters` have zero
+    weights, which a kernel may leave out.
     """
 
     no_bias: Bool = False
     before: _Before = "none"
+    spare_channels: UInt = 0
+    spare_filters: UInt = 0
 
     arguments = _conv_names
     samples = _SAMPLES

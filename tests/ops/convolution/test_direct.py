@@ -40,6 +40,27 @@ def test_tiles_of_an_image_divided_among_threads(source, blocks):
 
 
 @pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("spare", [(1, 0), (5, 5), (8, 8), (15, 9), (12, 15)])
+@pytest.mark.parametrize("blocks", [(1, 1), (2, 2), (3, 5), (2, 64)])
+@pytest.mark.parametrize("kernel", [1, 3])
+def test_spare_channels(kernel, blocks, spare, threads):
+    channels, filters = (BLOCK * n for n in blocks)
+    spare = tuple(min(n, BLOCK - 1) for n in spare)
+    about = {"kernel": (kernel,) * 2, "pad": (kernel // 2,) * 2, "other": True, "act": "relu"}
+    for images, source in ((1, (14, 13)), (2, (9, 7)), (1, (1, 1))):
+        problem = Problem(images, channels, filters, source, spare=spare, **about)
+        assert problem.error(problem.run("conv_blocked", threads)) < TOLERANCE
+
+
+@pytest.mark.parametrize("before", [1, 2])
+def test_scaled_spare_channels(before):
+    spare = (BLOCK // 2, BLOCK // 2)
+    about = {"kernel": (1, 1), "pad": (0, 0), "spare": spare, "before": before}
+    problem = Problem(2, 3 * BLOCK, 2 * BLOCK, (9, 7), **about)
+    assert problem.error(problem.run("conv_blocked")) < TOLERANCE
+
+
+@pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("dilate", [1, 2])
 @pytest.mark.parametrize("stride", [(1, 1), (2, 2), (1, 3)])
 @pytest.mark.parametrize("kernel", [(3, 3), (2, 5), (1, 1), (4, 4)])

@@ -96,6 +96,8 @@ class Problem:
             pad=(0,) * len(ones) + a["pad"],
             in_block=in_block,
             out_block=out_block,
+            spare_channels=0,
+            spare_filters=0,
             before=0,
             bias=bias,
             sum=other,

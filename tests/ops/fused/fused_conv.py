@@ -68,6 +68,8 @@ class Problem:
     groups : int
     before : int
         1: the data is scaled and shifted first; 2: and goes through a ReLU.
+    spare : tuple of int
+        Numbers of last channels and filters with zero weights.
     """
 
     def __init__(
@@ -88,6 +90,7 @@ class Problem:
         groups=1,
         dilate=(1, 1),
         before=0,
+        spare=(0, 0),
     ):
         rng = np.random.default_rng(5)
         target = [
@@ -100,6 +103,8 @@ class Problem:
         self.data = rng.uniform(-1, 1, (images, channels, *source)).astype(np.float32)
         shape = (filters, channels // groups, *kernel)
         self.weight = rng.uniform(-1, 1, shape).astype(np.float32)
+        self.weight[:, shape[1] - spare[0] :] = 0
+        self.weight[filters - spare[1] :] = 0
         self.bias = rng.uniform(-1, 1, filters).astype(np.float32) if bias else None
         shape = (images, filters, *target)
         self.other = rng.uniform(-1, 1, shape).astype(np.float32) if other else None
@@ -120,6 +125,8 @@ class Problem:
             "pad": (0, *pad),
             "in_block": in_block,
             "out_block": out_block,
+            "spare_channels": spare[0],
+            "spare_filters": spare[1],
             "before": before,
             "bias": int(bias),
             "sum": int(other),

@@ -19,10 +19,11 @@ FUSED_CONV = _struct(
     "fused_conv",
     "convolution with packed weights and epilogue: act(conv + bias + sum), see "
     "ops/fused/layer.py; in_block, out_block: 0 for (N, C, spatial...), else the number of "
-    "innermost channels; before: 1 scales and shifts the data first, 2 also applies a ReLU; tile:"
-    " parameter of the algorithm",
-    **_CONV, in_block="i32", out_block="i32", before="i32", bias="i32", sum="i32", act="i32",
-    tile="i32", alpha="f64", beta="f64",
+    "innermost channels; spare_channels, spare_filters: number of last ones with zero weights; "
+    "before: 1 scales and shifts the data first, 2 also applies a ReLU; tile: parameter of the "
+    "algorithm",
+    **_CONV, in_block="i32", out_block="i32", spare_channels="i32", spare_filters="i32",
+    before="i32", bias="i32", sum="i32", act="i32", tile="i32", alpha="f64", beta="f64",
 )
 DEFORMABLE = _struct(
     "deformable",
