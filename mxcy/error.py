@@ -1,10 +1,11 @@
 """`mx.error`: exception types, registered by name."""
 
-from mxcy._library.c_interface import error_types
-from mxcy._library.c_interface import register_error as register
+from mxcy._library.c_interface import error_types, register_error
 from mxcy.base import MXNetError
 
-__all__ = ["InternalError", "MXNetError", "error_types", "register"]
+__all__ = ["InternalError", "MXNetError", "error_types", "register", "register_error"]
+
+register = register_error
 
 
 @register

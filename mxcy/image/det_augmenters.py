@@ -56,7 +56,7 @@ class DetRandomSelectAug(DetAugmenter):
 
     Raises
     ------
-    TypeError
+    ValueError
         If the list contains anything else.
     """
 
@@ -65,7 +65,7 @@ class DetRandomSelectAug(DetAugmenter):
         self.aug_list = aug_list if isinstance(aug_list, (list, tuple)) else [aug_list]
         for augmenter in self.aug_list:
             if not isinstance(augmenter, DetAugmenter):
-                raise TypeError(f"Allow DetAugmenter in list only, got {augmenter!r}")
+                raise ValueError(f"Allow DetAugmenter in list only, got {augmenter!r}")
         self.skip_prob = skip_prob if self.aug_list else 1
 
     def dumps(self):

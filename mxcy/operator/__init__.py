@@ -124,10 +124,10 @@ class CustomOpProp:
 
         Returns
         -------
-        in_shape, out_shape, aux_shape : list
+        in_shape, out_shape, aux_shape : list or tuple
             The last may be omitted. By default outputs have the shape of the first input.
         """
-        return in_shape, [in_shape[0]] * len(self.list_outputs()), []
+        return in_shape, (in_shape[0],) * len(self.list_outputs()), ()
 
     def infer_type(self, in_type):
         """Infer the dtypes of inputs, outputs and auxiliary states.

@@ -114,3 +114,7 @@ def test_registering_again_replaces_and_warns(caplog):
 
         assert mx.nd.Custom(mx.nd.ones(1), op_type="test_again").asscalar() == factor
     assert "test_again is registered again" in caplog.text
+
+
+def test_default_shapes_are_tuples():
+    assert mx.operator.CustomOpProp().infer_shape([(1, 2)]) == ([(1, 2)], ((1, 2),), ())

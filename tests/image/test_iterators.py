@@ -151,7 +151,7 @@ def test_augmenters_describe_themselves():
         Own([1])(mx.nd.array(picture(4, 4)))
     with pytest.raises(TypeError, match="invalid Augmenter"):
         mx.image.DetBorrowAug(3)
-    with pytest.raises(TypeError, match="DetAugmenter in list only"):
+    with pytest.raises(ValueError, match="DetAugmenter in list only"):
         mx.image.DetRandomSelectAug([mx.image.CastAug()])
     with pytest.warns(UserWarning, match="invalid area_range"):
         assert not mx.image.DetRandomCropAug(area_range=(0.9, 0.5)).enabled

@@ -133,3 +133,12 @@ def test_helpers():
     assert metric.one_hot(np.array([0, 2]), 3).tolist() == [[1, 0, 0], [0, 0, 1]]
     decisions = metric.predict_with_threshold(np.array([[0.2, 0.7]]), np.array([0.1, 0.8]))
     assert decisions.tolist() == [[True, False]]
+
+
+@pytest.mark.parametrize("average, total", [("micro", 2.4), ("macro", 2.4)])
+def test_sums_of_f1_are_scores_times_samples(average, total):
+    metric = mx.gluon.metric.F1(average=average)
+    labels, scores = mx.nd.array([0, 1, 1]), mx.nd.array([[0.3, 0.7], [0.0, 1.0], [0.4, 0.6]])
+    metric.update([labels], [scores])
+    assert metric.num_inst == 3 and metric.sum_metric == pytest.approx(total)
+    assert metric.get()[1] == pytest.approx(total / 3)

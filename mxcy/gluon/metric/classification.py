@@ -88,6 +88,8 @@ class Fbeta(EvalMetric):
             self._predicted = self._predicted + predicted.sum(axis=0)
             self._true = self._true + true.sum(axis=0)
             self.num_inst += len(label)
+        if self.num_inst:
+            self.sum_metric = self._score() * self.num_inst
 
     def _decisions(self, label, pred):
         """Bool matrices (samples, classes) of the labels and of the predictions."""
@@ -104,8 +106,9 @@ class Fbeta(EvalMetric):
         return _binary_decisions(label, pred, self.threshold)
 
     def get(self):
-        if not self.num_inst:
-            return (self.name, float("nan"))
+        return (self.name, self._score() if self.num_inst else float("nan"))
+
+    def _score(self):
         hits, predicted, true = self._hits, self._predicted, self._true
         if self.average == "micro":
             hits, predicted, true = hits.sum(), predicted.sum(), true.sum()
@@ -113,7 +116,7 @@ class Fbeta(EvalMetric):
         with numpy.errstate(divide="ignore", invalid="ignore"):
             score = (1 + weight) * hits / (predicted + weight * true)
         score = numpy.nan_to_num(score)
-        return (self.name, score if self.average is None else float(score.mean()))
+        return score if self.average is None else float(score.mean())
 
 
 @register
