@@ -6,7 +6,6 @@ import random
 import numpy as np
 
 from mxcy import ndarray
-from mxcy.base import MXNetError
 from mxcy.io import DataBatch, DataDesc, DataIter
 
 __all__ = ["BucketSentenceIter", "encode_sentences"]
@@ -38,7 +37,7 @@ def encode_sentences(
 
     Raises
     ------
-    MXNetError
+    AssertionError
         If a given vocabulary lacks a word, and there is no `unknown_token`.
     """
     grows = vocab is None
@@ -49,8 +48,7 @@ def encode_sentences(
         numbers = []
         for word in sentence:
             if word not in vocab:
-                if not grows and not unknown_token:
-                    raise MXNetError(f"encode_sentences: Unknown token {word}")
+                assert grows or unknown_token, f"encode_sentences: Unknown token {word}"
                 number += number == invalid_label
                 word = unknown_token or word
                 vocab[word] = number
