@@ -203,3 +203,13 @@ def test_refusals_are_assertions_as_well():
     for kwargs in ({"min_freq": 0}, {"reserved_tokens": ["b", "b"]}):
         with pytest.raises(AssertionError):
             Vocabulary(COUNTER, **kwargs)
+
+
+def test_arrays_follow_numpy_semantics(vectors):
+    with mx.util.np_shape(True), mx.util.np_array(True):
+        embedding = embeddings.CustomEmbedding(str(vectors))
+        first = embedding.idx_to_token[1]
+        embedding.update_token_vectors(first, mx.np.ones(embedding.vec_len) * 7)
+        looked_up = embedding.get_vecs_by_tokens([first, "unknown word"])
+    assert type(embedding.idx_to_vec) is type(looked_up) is mx.np.ndarray
+    assert (looked_up[0] == 7).all()

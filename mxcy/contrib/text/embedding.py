@@ -12,6 +12,7 @@ from mxcy._base.files import text_lines
 from mxcy.base import data_dir
 from mxcy.contrib.text.published import archives, files, published_file
 from mxcy.contrib.text.vocab import UNKNOWN_IDX, TextError, Vocabulary
+from mxcy.util import is_np_array
 
 __all__ = [
     "CompositeEmbedding",
@@ -86,7 +87,8 @@ class _TokenEmbedding(Vocabulary):
                 f"{self._vec_len}"
             )
         first = np.zeros((len(self) - len(rows), self._vec_len), np.float32)
-        self._idx_to_vec = nd.array(np.concatenate([first, np.stack(rows)]))
+        vectors = nd.array(np.concatenate([first, np.stack(rows)]))
+        self._idx_to_vec = vectors.as_np_ndarray() if is_np_array() else vectors
         self._idx_to_vec[UNKNOWN_IDX] = (
             init_unknown_vec(shape=self._vec_len) if unknown is None else nd.array(unknown)
         )
@@ -154,7 +156,7 @@ class _TokenEmbedding(Vocabulary):
         if not isinstance(new_vectors, nd.NDArray):
             raise TextError(f"new_vectors: expected an NDArray, got {type(new_vectors)}")
         if len(tokens) == 1 and new_vectors.ndim == 1:
-            new_vectors = new_vectors.expand_dims(0)
+            new_vectors = new_vectors.reshape((1, -1))
         if new_vectors.shape != (len(tokens), self._vec_len):
             raise TextError(
                 f"new_vectors: expected shape {(len(tokens), self._vec_len)}, got "
