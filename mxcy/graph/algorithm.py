@@ -41,8 +41,8 @@ _CONV = {
 #: kernels that can scale, shift and rectify their input
 _SCALING = {"conv_blocked": (0,)}
 _DECONV = {"deconv_onednn": (0, 1, 2)}  # oneDNN's preferred layout, the given one, row-major
-#: dense kernels; Strassen's algorithm with one or two levels
-_DENSE = {"fc_panels": (0,), "fc_onednn": (0,), "fc_strassen": (1, 2)}
+#: dense kernels; Strassen's algorithm with two levels or one
+_DENSE = {"fc_panels": (0,), "fc_onednn": (0,), "fc_strassen": (2, 1)}
 #: int8 kernels
 _INT8 = {
     "_int8_conv": {

@@ -44,12 +44,7 @@ inline MX_ALWAYS void update_row(float* to, const float* sums) {
 // Vector v of a panel.
 template <int plus, int minus>
 inline MX_ALWAYS void add_blocks(const Growing& sum, int64_t v) {
-  constexpr int kAhead = 16;
   const int64_t at = v * kLanes<float>;
-#pragma GCC unroll 4
-  for (int i = 0; i < plus + minus; ++i) {
-    __builtin_prefetch(sum.blocks.at[i] + at + kAhead * kLanes<float>);
-  }
   store(sum.panel + at, signed_sum<plus, minus>(sum.blocks.at, at));
 }
 
