@@ -36,6 +36,19 @@ class Forms:
         self.passed_on = 0
         self.users = Users(graph)
 
+    def visit(self):
+        """Iterate over the old nodes as (number, node).
+
+        After each, those of its outputs that the graph returns become plain, for their blocked
+        forms not to live until the end.
+        """
+        returned = set(self.graph.outputs)
+        for number, node in self.rewrite.visit():
+            yield number, node
+            for index in range(len(self.graph.specs[number])):
+                if (number, index) in returned:
+                    self.plain((number, index))
+
     def keep(self, number):
         """Copy a node unchanged, with plain inputs."""
         for entry in self.graph.nodes[number].inputs:
@@ -89,18 +102,6 @@ class Forms:
             self._blocked[entry] = self.rewrite.add("_to_blocked", attrs, [self.plain(entry)])
         self.passed_on += entry in self._given
         return self._blocked[entry]
-
-    def return_forward(self):
-        """Convert the outputs of the forward pass: they may be read before the backward pass."""
-        for entry in self.graph.outputs:
-            if entry[0] < self.graph.forward:
-                self.plain(entry)
-
-    def finish(self):
-        """Return the new graph."""
-        for entry in self.graph.outputs:
-            self.plain(entry)
-        return self.rewrite.finish()
 
 
 def on_blocked(forms, number, attrs=None):

@@ -109,6 +109,7 @@ class Preparation:
             if layer is not None:
                 per_tensor = layer.is_dense and "min_weight" in _roles(self._quantized[node.name])
                 round_layer(layer, float_inputs[0], int8_inputs[0], per_tensor)
+        self._ctx.empty_cache()
 
     def rounded(self, kept=frozenset()):
         """Return the parameters, rounded for quantized layers.

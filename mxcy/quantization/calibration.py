@@ -44,6 +44,8 @@ def collect(sym, parameters, batches, collector, ctx, logger=None, total=None):
         bound.run(batch, collector)
         bar.step(count)
     bar.close()
+    del bound  # and with it the outputs of all layers, which the pool would keep
+    ctx.empty_cache()
     if logger is not None:
         logger.info("Collected statistics from %d batches", count)
     return count

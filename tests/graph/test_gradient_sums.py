@@ -39,13 +39,16 @@ def test_gradients_of_forks_are_added(downsample):
             np.testing.assert_allclose(other, one, rtol=2e-4, atol=2e-4)
 
 
-def test_gradients_that_others_read_are_not_overwritten():
+@pytest.mark.parametrize("later", [False, True])
+def test_gradients_that_others_read_later_are_not_overwritten(later):
     net = Net()
+    other = net.variable(*(2, 8, 9, 9))
+    if later:  # the first layer's gradient is computed last
+        other = net.conv(other, 8, 8, (1, 1))
     x = stem(net)
     y = net.conv(x, 8, 8, (1, 1))
-    shift = net.variable(*(2, 8, 9, 9))
-    graph = net.training(net.F.relu(net.norm(y, 8)) * (x + shift))
-    assert sums(fused(graph)) == 0
+    graph = net.training(net.F.relu(net.norm(y, 8)) * (x + other))
+    assert sums(fused(graph)) == (0 if later else 1)
 
 
 def test_nothing_is_fused_when_switched_off():

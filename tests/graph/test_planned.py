@@ -106,3 +106,14 @@ def test_reshapes_before_outputs_copy_nothing(training):
     copies = [step for step in steps if step.call.op.identity]
     # exp(x) is read by the backward pass, and squares are an output, too.
     assert len(copies) == (2 if training else 1)
+
+
+def test_returned_layers_need_little_more_than_their_results():
+    x = mx.sym.var("data")
+    layers = []
+    for number in range(8):
+        x = mx.sym.Convolution(x, kernel=(3, 3), pad=(1, 1), num_filter=32, name=f"conv{number}")
+        layers.append(x)
+    executor = mx.sym.Group(layers).simple_bind(mx.cpu(), data=(1, 32, 32, 32), grad_req="null")
+    returned = sum(array.size * 4 for array in executor.outputs)
+    assert executor._planned(False, False).plan.arena <= returned // 2

@@ -73,6 +73,13 @@ def test_more_threads_have_more_caches(small):
     assert [divided(net, x, threads=n).get("slice_axis", 0) for n in (1, 2, 3)] == [4, 4, 0]
 
 
+def test_layers_whose_results_are_returned_stay_whole(small):
+    net = Net()
+    x = net.conv(net.variable(4, 2, 6, 6), 3, 3)
+    y = net.conv(x, 3, 3)
+    assert divided(net, x, y, net.conv(y, 3, 3)) == {}
+
+
 def test_small_arrays_stay_whole():
     net = Net()
     assert divided(net, net.conv(net.variable(4, 2, 6, 6), 3)) == {}

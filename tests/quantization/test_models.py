@@ -45,6 +45,16 @@ def test_quantized_models_are_near_the_float_ones(name, function, granularity):
         assert relative_error(outputs_of(again, qargs, qauxs, data), expected) < 0.03
 
 
+def test_memory_of_calibration_is_released():
+    sym, shape = NETS["plain"]
+    _, args, auxs = golden.inputs(mx, "plain", sym, shape)
+    data = mx.nd.random.uniform(shape=(256, *shape[1:]))
+    more = {"calib_mode": "naive", "calib_data": mx.io.NDArrayIter(data, batch_size=256)}
+    mx.cpu().empty_cache()
+    quant.quantize_model(sym, args, auxs, label_names=None, **more)
+    assert mx.storage.stats(mx.cpu())["pooled_bytes"] < data.size * 4
+
+
 def test_parameters_are_int8_with_ranges():
     sym, shape = NETS["plain"]
     _, args, auxs = golden.inputs(mx, "plain", sym, shape)

@@ -33,7 +33,7 @@ def _blocked(name):
 def run(graph, target):
     """Choose the layout of every node."""
     layout = _Layout(graph, target)
-    for number, node in layout.rewrite.visit():
+    for number, node in layout.visit():
         if layout.is_blocked((number, 0)):
             continue  # fused into its input
         place = None
@@ -43,7 +43,7 @@ def run(graph, target):
                 place = elementwise
         if place is None or not place(layout, number):
             layout.keep(number)
-    return layout.finish()
+    return layout.rewrite.finish()
 
 
 class _Layout(Forms):

@@ -30,6 +30,8 @@ def run(graph, target):
     largest = max(traffic.values(), default=0)
     if not large or region.batch < 2 or largest > region.batch * most:  # not even one sample fits
         return graph
+    if region.returned() > largest:  # goes to memory in any case
+        return graph
     region.end(large[-1])
     return _Division(graph, region, _stages(region, traffic, target.threads * _PORTION)).run()
 
@@ -104,6 +106,11 @@ class _Region:
         graph, inputs = self._graph, self._graph.nodes[number].inputs
         read = sum(graph.spec(inputs[p]).nbytes for p in self.positions[number])
         return read + graph.specs[number][0].nbytes
+
+    def returned(self):
+        """The bytes that the graph returns from the region."""
+        outputs = {entry for entry in self._graph.outputs if entry[0] in self.positions}
+        return sum(self._graph.spec(entry).nbytes for entry in outputs)
 
     def end(self, last):
         """Leave out the layers behind a node."""

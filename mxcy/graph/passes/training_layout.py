@@ -35,7 +35,7 @@ def run(graph, target):
     if not _may_pay(graph, target):
         return graph
     forms = Forms(graph, target)
-    for number, node in forms.rewrite.visit():
+    for number, node in forms.visit():
         place = None
         if node.op is not None:
             place = _PLACES.get(node.op.name)
@@ -43,11 +43,9 @@ def run(graph, target):
                 place = elementwise
         if place is None or not place(forms, number):
             forms.keep(number)
-        if number == graph.forward - 1:
-            forms.return_forward()
     if not forms.passed_on:
         return graph
-    return forms.finish()
+    return forms.rewrite.finish()
 
 
 def _may_pay(graph, target):
