@@ -89,7 +89,8 @@ def _end(workers, owner):
         for worker in workers:
             worker.process.join(1)
     for worker in workers:
-        worker.process.close()
+        if not worker.process.is_alive():  # a busy machine may take long to end it
+            worker.process.close()
 
 
 class ProcessPool:

@@ -4,6 +4,7 @@ import gc
 import multiprocessing
 import os
 import signal
+import sys
 import threading
 import time
 
@@ -12,7 +13,7 @@ import pytest
 
 import mxcy as mx
 from mxcy.gluon import data as gdata
-from mxcy.gluon.data import batchify
+from mxcy.gluon.data import batchify, process_pool
 from tests.conditions import await_that
 from tests.shared_memory import named_segments
 
@@ -332,3 +333,21 @@ def test_batches_that_are_kept_stay_as_they_are():
         kept.pop(number - number % 7, None)
     for number, batch in kept.items():
         assert (batch.asnumpy() == [[2 * number], [2 * number + 1]]).all()
+
+
+def test_workers_that_do_not_end_in_time_are_left_alone(monkeypatch):
+    unraisable = []
+    monkeypatch.setattr(sys, "unraisablehook", unraisable.append)
+    monkeypatch.setattr(sys, "excepthook", lambda *about: unraisable.append(about))
+    monkeypatch.setattr(process_pool, "_GRACE", 0)
+    loader = gdata.DataLoader(NUMBERS, batch_size=5, num_workers=1)
+    assert len(loaded(loader)) == 2
+    (worker,) = workers()
+    os.kill(worker.pid, signal.SIGSTOP)
+    with monkeypatch.context() as patch:
+        for name in ("terminate", "kill"):
+            patch.setattr(multiprocessing.Process, name, lambda process: None)
+        del loader
+        gc.collect()
+    assert worker.is_alive() and not unraisable
+    worker.kill()
