@@ -3,7 +3,7 @@
 import numpy as np
 
 from mxcy import ndarray as nd
-from mxcy import numpy, profile
+from mxcy import profile
 from mxcy.initializer.base import Initializer, register
 
 __all__ = ["MSRAPrelu", "Normal", "Orthogonal", "Uniform", "Xavier"]
@@ -12,6 +12,8 @@ __all__ = ["MSRAPrelu", "Normal", "Orthogonal", "Uniform", "Xavier"]
 def _draw_normal(sigma, array):
     """Fill an array with normal numbers, by the function whose numbers MXNet's have."""
     if profile.is_mxnet_2():
+        from mxcy import numpy  # not loaded before a program needs it
+
         numpy.random.normal(0.0, sigma, array.shape, dtype=array.dtype, out=array)
     else:
         nd.random.normal(0, sigma, array.shape, out=array)

@@ -189,7 +189,7 @@ KERNELS = (
 
 # The samples' lengths of four sequences, and weights and biases of each gate of two layers in both
 # directions, of 3 elements and a hidden state of 4.
-_LENGTHS = np.array([3, 5, 0, 9], "int32")
+_SAMPLE_LENGTHS = np.array([3, 5, 0, 9], "int32")
 _DEEP = 2 * (4 * 3 + 4 * 4 + 2 * 4 + 4 * 8 + 4 * 4 + 2 * 4)
 
 
@@ -219,7 +219,7 @@ def _projected_samples():
         (2 * (4 * 5 * 3 + own + 4 * 5 * 4 + own),),
         (4, 4, 2),
         (4, 4, 5),
-        _LENGTHS,
+        _SAMPLE_LENGTHS,
         state_size=5,
         num_layers=2,
         mode="lstm",
@@ -258,7 +258,7 @@ def _samples_with_lengths():
             (cell.gates * _DEEP,),
             (4, 4, 4),
             *cells,
-            _LENGTHS.astype(dtype),
+            _SAMPLE_LENGTHS.astype(dtype),
             state_size=4,
             num_layers=2,
             mode=mode,
