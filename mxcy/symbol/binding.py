@@ -59,16 +59,12 @@ def check_contexts(ctx, args, args_grad):
         If one does not.
     """
     ctx = Context(ctx)
-    for arrays, what, all_of_them in (
-        (args, "Input array", "arguments"),
-        (args_grad, "Gradient array", "gradients"),
-    ):
-        for array in arrays.values() if isinstance(arrays, dict) else arrays or ():
+    for given, argument in ((args, "args"), (args_grad, "args_grad")):
+        for array in given.values() if isinstance(given, dict) else given or ():
             if isinstance(array, nd.NDArray) and array.context != ctx:
                 raise MXNetError(
-                    f"{what} is in {array.context} while binding with ctx={ctx}. All {all_of_them} "
-                    f"must be in global context ({ctx}) unless group2ctx is specified for "
-                    "cross-device graph."
+                    f"bind: {argument}: expected arrays on {ctx}, like the executor, got one on "
+                    f"{array.context}; only with group2ctx may they lie on several contexts"
                 )
 
 

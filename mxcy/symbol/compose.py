@@ -42,10 +42,7 @@ def apply(op, name, attrs, positional, named, absent=()):
             node.changed()
         count = _count(node, count)
         if count == 0 and op.num_args == "num_args":
-            raise MXNetError(
-                f"value 0 for Parameter num_args should be greater equal to 1, in operator "
-                f'{op.name}(name="{name}", num_args="0")'
-            )
+            raise MXNetError(f"{op.name}: num_args: expected one input or more, got none")
         names = op.symbol_inputs(node.parsed, count)
     else:
         names = op.arguments(node.parsed)
