@@ -75,10 +75,15 @@ def _with_placed_outputs(executor, symbol, group2ctx):
         arrays = {**executor.arg_dict, **executor.aux_dict}
         places = {name: array.context for name, array in arrays.items()}
         contexts = placed(graph, group2ctx, executor._ctx, places)
-        executor.outputs = [
+        moved = [
             output.as_in_context(contexts[number])
             for output, (number, _) in zip(executor.outputs, graph.outputs, strict=True)
         ]
+        # a plan writes to one memory: to that of a device, or of the host for all other contexts
+        if all(
+            new.on_device == old.on_device for new, old in zip(moved, executor.outputs, strict=True)
+        ):
+            executor.outputs = moved
     return executor
 
 

@@ -25,7 +25,8 @@ def run(graph, target):
         width = {"inputs": graph.spec(node.inputs[0]).shape[2]}
         extra = {**graph.nodes[node.inputs[1][0]].extra, ONCE: ""}
         arranged = rewrite.add("_rnn_unit_panels", {**attrs, **width}, [parameters], None, extra)
-        new = rewrite.add("_rnn_single_step", attrs, [data, arranged, *states], node.name)
+        inputs = [data, arranged, *states]
+        new = rewrite.add("_rnn_single_step", attrs, inputs, node.name, node.extra)
         for index in range(len(graph.specs[number])):
             rewrite.replace((number, index), (new[0], index))
     return rewrite.finish()
