@@ -4,7 +4,6 @@
 // The tile depth divides the number of contiguous elements under a window, so that no other
 // elements, possibly infinite, are read. Images with few channels may be channels-first; with an
 // odd number of channels their pixels are padded by a zero in the band.
-// number more in the band, a zero, where the channels are odd.
 #include "leaf/convolution/channels_last_bf16.h"
 #include "leaf/quantization/tile_work.h"
 #include "leaf/queries.h"

@@ -17,6 +17,10 @@ constexpr int64_t kBlock = 2 * kTileRows;  // windows, and filters, that are sum
 constexpr int64_t kFewWeights = 24 << 10;  // weights that fit in the L1 cache next to a tile's data
 constexpr int64_t kWideVectors = 2;        // registers of filters in a block
 constexpr int64_t kOverread = 2 * kTileBytes;  // bytes that may be read past a run
+constexpr int64_t kShort = 12;  // tiles of depth of a block of windows that stay in the L1 cache
+constexpr int64_t kDeep = 24;   // tiles of depth whose weights largely stay there while
+constexpr int64_t kGroup = 4;   // these blocks of windows are multiplied by them
+constexpr int64_t kManyBlocks = 8;  // from which on this pays
 
 // In assembly, because the build's ISA level does not include AMX.
 #define MX_CLEAR_TILE(number) __asm__ volatile("tilezero %tmm" #number)
@@ -57,6 +61,13 @@ struct TileLayer : ByteLayer {
   using ByteLayer::ByteLayer;
   int64_t run_tiles() const { return ceil_div(run(), depth); }
   int64_t depth_tiles() const { return runs() * run_tiles(); }
+  // Panels of pairs of registers, of which only the last may be incomplete.
+  int64_t pairs() const { return ceil_div(vectors(), kWideVectors); }
+  int64_t panels() const { return ceil_div(pairs(), kMaxVectors / kWideVectors); }
+  int64_t before(int64_t panel) const {
+    const int64_t whole = panel * (pairs() / panels()) + least(panel, pairs() % panels());
+    return least(whole * kWideVectors, vectors());
+  }
   int64_t filter_bytes() const { return depth_tiles() * depth; }
   int64_t packed_bytes() const { return vectors() * kFilterLanes * filter_bytes(); }
   int64_t tile_bytes() const { return kFilterLanes * depth; }  // of a tile of weights
@@ -77,16 +88,20 @@ struct TileCut {
   bool by_panels = false;
 
   TileCut(const TileLayer& l, int threads) {
-    const int64_t room = second_cache() / 2, whole = l.flat() ? l.out_width : l.out_height;
+    const int64_t whole = l.flat() ? l.out_width : l.out_height;
     const int64_t bytes = l.flat() ? l.out_width * l.channels : l.image_band();
+    // Bytes at a time: little, as results need room in the cache too, unless weights need more.
+    const int64_t large = least(l.packed_bytes(), second_cache()) / 2;
+    const int64_t room = second_cache() / 8 < large ? large : second_cache() / 8;
     size = pieces = 0;
     if (l.empty()) return;
     pieces = 1;
     if (bytes > room) pieces = least(ceil_div(bytes, room), whole);
     if (pieces == 1 && bytes > 0) images = least(l.images, room / bytes);
+    images = ceil_div(l.images, ceil_div(l.images, images));
     const int64_t units = ceil_div(l.images, images) * pieces;
     if (threads > 1 && units > 0 && units < 8 * threads && units % threads) {
-      by_panels = l.panels() >= threads && l.packed_bytes() > least(bytes, room);
+      by_panels = l.panels() >= threads && l.packed_bytes() > l.images * bytes;
       const int64_t wanted = round_up(units, threads);
       if (!by_panels && images > 1) images = ceil_div(l.images, wanted);
       if (!by_panels && images == 1) pieces = least(ceil_div(wanted, l.images), whole);
@@ -108,15 +123,17 @@ struct TileCut {
   static int64_t tail_step(const TileLayer& l) { return (l.run_tiles() + 1) * kTileBytes; }
 };
 
-// Tiles of windows (one or two) times tiles of filters: their addresses, the initial sums (per
-// filter; NULL: 0), and the destination.
+// Tiles of windows (one or two) times tiles of filters, for tiles [first, first + tiles) of their
+// depth: their addresses, the initial sums (per window `begin_step` bytes apart; NULL: 0), and the
+// destination.
 struct TileBlock {
   const ByteReach& reach;
-  int64_t depth;
+  int64_t depth, first, tiles;
   const uint8_t* windows;
   int64_t step;
   const int8_t* weights;
   const void* begin;
+  int64_t begin_step;
   void* sums;
 };
 
@@ -125,22 +142,28 @@ template <class Adder, bool two_rows, bool two_columns>
 void multiply_tiles(const TileBlock& b) {
   constexpr int64_t kLine = kFilterLanes * 4;
   const uint8_t* second = b.windows + kTileRows * b.step;
-  const int64_t same = 0, weight_step = kTileBytes, tile = kFilterLanes * b.depth;
+  const int64_t weight_step = kTileBytes, tile = kFilterLanes * b.depth;
   if (b.begin) {
-    const char* begin = (const char*)b.begin;
-    MX_LOAD_TILE(0, begin, same);
-    if (two_columns) MX_LOAD_TILE(1, begin + kLine, same);
-    if (two_rows) MX_LOAD_TILE(2, begin, same);
-    if (two_rows && two_columns) MX_LOAD_TILE(3, begin + kLine, same);
+    const char *begin = (const char*)b.begin, *below = begin + kTileRows * b.begin_step;
+    MX_LOAD_TILE(0, begin, b.begin_step);
+    if (two_columns) MX_LOAD_TILE(1, begin + kLine, b.begin_step);
+    if (two_rows) MX_LOAD_TILE(2, below, b.begin_step);
+    if (two_rows && two_columns) MX_LOAD_TILE(3, below + kLine, b.begin_step);
   } else {
     MX_CLEAR_TILE(0);
     if (two_columns) MX_CLEAR_TILE(1);
     if (two_rows) MX_CLEAR_TILE(2);
     if (two_rows && two_columns) MX_CLEAR_TILE(3);
   }
-  const int8_t* own = b.weights;
-  for (int r = 0; r < b.reach.runs; ++r) {
-    for (int64_t at = b.reach.offset[r], end = at + b.reach.bytes; at < end; at += b.depth) {
+  const int64_t run_tiles = ceil_div(b.reach.bytes, b.depth);
+  const int64_t* offset = b.reach.offset + b.first / run_tiles;
+  int64_t left = b.tiles, skipped = b.first % run_tiles;
+  const int8_t* own = b.weights + b.first * (two_columns ? 2 * tile : tile);
+  for (; left > 0; ++offset, skipped = 0) {
+    const int64_t past = least(run_tiles, skipped + left);
+    left -= past - skipped;
+    for (int64_t at = *offset + skipped * b.depth, end = *offset + past * b.depth; at < end;
+         at += b.depth) {
       MX_LOAD_TILE(4, b.windows + at, b.step);
       MX_LOAD_TILE(6, own, weight_step);
       Adder::template add<0, 4, 6>();
@@ -200,39 +223,56 @@ struct TileWork {
     reach.bytes = layer.run();
   }
 
-  // Compute panel `panel` of filters over windows [first, first + count) of a piece at `from`,
-  // whose first result is that of `pixel`.
-  void sum(int64_t panel, const uint8_t* from, int64_t step, int64_t first, int64_t count,
-           int64_t pixel) const {
-    alignas(64) int32_t sums[kBlock * kBlock];
-    const int64_t past = layer.before(panel + 1), row = layer.row_windows();
+  // Windows [first, first + count) of a piece, `step` bytes apart.
+  struct Block {
+    const uint8_t* from;
+    int64_t step, first, count;
+  };
+
+  // Compute panel `panel` of filters over blocks of a piece whose first result is that of `pixel`.
+  void sum(int64_t panel, const Block* blocks, int64_t number, int64_t pixel) const {
+    alignas(64) int32_t sums[kGroup][kBlock * kBlock];
+    const int64_t past = layer.before(panel + 1), all = layer.depth_tiles();
+    const int64_t deep = number > 1 ? ceil_div(all, ceil_div(all, kDeep)) : all;
     for (int64_t vector = layer.before(panel); vector < past; vector += kWideVectors) {
       const int64_t filter = vector * kFilterLanes;
       const int vectors = (int)least(kWideVectors, past - vector);
       const int8_t* own = weights + filter * layer.filter_bytes();
-      const int32_t* begin = start ? start + filter : nullptr;
-      const TileBlock block = {reach, layer.depth, from, step, own, begin, sums};
-      numbers.multiply(count > kTileRows, vectors > 1, block);
-      for (int64_t i = 0; i < count;) {
-        const int64_t x = (first + i) % row, y = (first + i) / row;
-        const int64_t rest = least(row - x, count - i), inside = least(layer.out_width - x, rest);
-        if (inside > 0)
-          numbers.finish(sums + i * kBlock, inside, vectors, pixel + y * layer.out_width + x,
-                         filter);
-        i += rest;
+      for (int64_t tile = 0; tile < all; tile += deep) {
+        for (int64_t i = 0; i < number; ++i) {
+          const Block& b = blocks[i];
+          const void* begin = tile ? sums[i] : start ? start + filter : nullptr;
+          const int64_t apart = tile ? kBlock * 4 : 0, tiles = least(deep, all - tile);
+          numbers.multiply(
+              b.count > kTileRows, vectors > 1,
+              {reach, layer.depth, tile, tiles, b.from, b.step, own, begin, apart, sums[i]});
+          if (tile + deep >= all) finish(b, sums[i], vectors, pixel, filter);
+        }
       }
     }
   }
 
-  // Flat data: windows [first, first + count).
-  void flat_block(int64_t panel, int64_t end, int64_t first, int64_t count, uint8_t* tail) const {
+  void finish(const Block& b, const int32_t* sums, int vectors, int64_t pixel,
+              int64_t filter) const {
+    const int64_t row = layer.row_windows();
+    for (int64_t i = 0; i < b.count;) {
+      const int64_t x = (b.first + i) % row, y = (b.first + i) / row;
+      const int64_t rest = least(row - x, b.count - i), inside = least(layer.out_width - x, rest);
+      if (inside > 0)
+        numbers.finish(sums + i * kBlock, inside, vectors, pixel + y * layer.out_width + x, filter);
+      i += rest;
+    }
+  }
+
+  // Flat data: windows [first, first + count). The last ones are copied to `tail`.
+  Block flat_block(int64_t first, int64_t count, uint8_t* tail) const {
     const int64_t step = layer.channels, all = layer.out_width * step;
     const uint8_t* from = in + first * step;
     const int64_t read = (round_up(count, kTileRows) - 1) * step + layer.run_tiles() * layer.depth;
-    const bool whole = first * step + read <= all;
-    const int64_t apart = whole ? step : TileCut::tail_step(layer);
-    for (int64_t i = 0; !whole && i < count; ++i) memcpy(tail + i * apart, from + i * step, step);
-    for (; panel < end; ++panel) sum(panel, whole ? from : tail, apart, first, count, 0);
+    if (first * step + read <= all) return {from, step, first, count};
+    const int64_t apart = TileCut::tail_step(layer);
+    for (int64_t i = 0; i < count; ++i) memcpy(tail + i * apart, from + i * step, step);
+    return {tail, apart, first, count};
   }
 
   // Address of window `window` in a band.
@@ -243,8 +283,9 @@ struct TileWork {
            window % row * layer.window_step();
   }
 
-  // Compute one piece, for panels [begin, end); with few weights all panels process a block of
-  // windows in turn, otherwise each panel goes over all windows.
+  // Compute one piece, for panels [begin, end). All panels process a block of windows in turn if
+  // the weights are few or the block stays in the L1 cache. Otherwise each panel goes over all
+  // windows, some blocks at a time if its weights exceed the L1 cache.
   void piece(int64_t unit, uint8_t* space, int64_t begin, int64_t end) const {
     const TileLayer& l = layer;
     const int64_t group = unit / cut.pieces * cut.images, first = unit % cut.pieces * cut.size;
@@ -253,18 +294,23 @@ struct TileWork {
     for (int64_t i = 0; !l.flat() && i < images; ++i)
       numbers.fill(l, in, group + i, space + i * band, first, extent);
     const int64_t windows = l.flat() ? extent : (extent - 1) * l.row_windows() + l.out_width;
-    const int64_t each = l.packed_bytes() <= kFewWeights ? end - begin : 1;
+    const int64_t few = l.depth_tiles() <= kShort ? second_cache() / 4 : kFewWeights;
+    const int64_t each = l.packed_bytes() <= few ? end - begin : 1;
+    const int64_t most = l.depth_tiles() > kDeep && windows >= kManyBlocks * kBlock ? kGroup : 1;
     for (int64_t panel = begin; panel < end; panel += each) {
       for (int64_t i = 0; i < images; ++i) {
         const int64_t pixel = ((group + i) * l.out_height + first) * l.out_width;
-        for (int64_t w = 0; w < windows; w += block()) {
-          const int64_t count = least(block(), windows - w);
-          if (l.flat()) {
-            flat_block(panel, panel + each, first + w, count, space);
-            continue;
-          }
+        for (int64_t w = 0; w < windows;) {
+          Block blocks[kGroup];
+          int64_t number = 0;
+          do {
+            const int64_t count = least(block(), windows - w);
+            blocks[number] = l.flat() ? flat_block(first + w, count, space)
+                                      : Block{at(space + i * band, w), l.window_step(), w, count};
+            w += block();
+          } while (++number < most && w < windows && blocks[number - 1].step == l.window_step());
           for (int64_t p = panel; p < panel + each; ++p)
-            sum(p, at(space + i * band, w), l.window_step(), w, count, pixel);
+            sum(p, blocks, number, l.flat() ? 0 : pixel);
         }
       }
     }
