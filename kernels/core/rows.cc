@@ -146,7 +146,7 @@ class Updated {
           const mx_tensor* tables, int64_t bytes)
       : kernel_(kernel),
         bytes_(bytes),
-        most_(std::max<int64_t>(kPiece * mx_threads() / std::max<int64_t>(bytes, 1), 1)),
+        most_(std::max<int64_t>(piece() / std::max<int64_t>(bytes, 1), 1)),
         memory_(new(std::nothrow) char[static_cast<size_t>(most_ * (bytes + 8) + kCacheLine)]) {
     const size_t start = reinterpret_cast<size_t>(memory_.get());
     stored_.rows = memory_.get() + (kCacheLine - start % kCacheLine);
@@ -188,7 +188,12 @@ class Updated {
   static constexpr int64_t kTables = 8;  // at most
 
  private:
-  static constexpr int64_t kPiece = 1 << 16;  // bytes, for each thread
+  // Bytes of a piece: with the rows that it updates, it stays in the first level of the cache; for
+  // several threads it is larger.
+  static int64_t piece() {
+    const int64_t threads = mx_threads();
+    return threads > 1 ? threads << 16 : 1 << 13;
+  }
   struct Table {
     const char* rows;
     int64_t bytes;  // of a row

@@ -41,11 +41,16 @@ class Polling:
     world : World
     wake : AutoResetEvent
         Set when the thread has something to do.
-    turn : threading.Lock
+    turn : Turn
         Held by the thread except while nothing is in flight.
     glance : callable
         Polls collectives alone and returns whether one is done: MPI sends large arrays in many
         pieces, each of which needs a poll.
+
+    Attributes
+    ----------
+    crowded : bool
+        Whether the machine has more workers than cores.
     """
 
     def __init__(self, world, wake, turn, glance):
@@ -58,11 +63,11 @@ class Polling:
     def count(self, world):
         """Find out whether the machine has more workers than cores."""
         here = world.hosts.count(world.hosts[world.rank])
-        self._crowded = here > (os.cpu_count() or 1)
+        self.crowded = here > (os.cpu_count() or 1)
 
     def expect(self, now, length):
         """Poll eagerly for a collective of `length` bytes that has just started."""
-        if self._crowded or now < self._modest_until:
+        if self.crowded or now < self._modest_until:
             return
         until = now + _EAGER + length * _EAGER_PER_BYTE
         self._eager_until = max(self._eager_until, until)

@@ -17,6 +17,7 @@ from mxcy.dist.members.membership import Membership
 from mxcy.dist.members.named_calls import NamedCalls
 from mxcy.dist.polling import Polling, sleep_precisely
 from mxcy.dist.servers.messenger import Messenger
+from mxcy.dist.turn import Turn
 from mxcy.dist.worlds.collectives import gather_texts
 
 __all__ = ["ProgressThread"]
@@ -66,6 +67,8 @@ class ProgressThread:
         Of functions to call on the progress thread.
     submit : callable
         Has a function called there, in order of submission.
+    turn : Turn
+        To advance communication.
 
     Raises
     ------
@@ -96,7 +99,7 @@ class ProgressThread:
         self._current = None
         self.started = 0
         self._exchange_numbers = itertools.count()
-        self._turn = threading.Lock()  # to advance communication
+        self.turn = Turn(self)
         self._ping_lock = threading.Lock()  # one `silent` at a time
         self._min_workers, self.elastic = min_workers, min_workers is not None
         self._patience, self._heartbeat = patience, heartbeat
@@ -131,32 +134,6 @@ class ProgressThread:
         return self.unclaimed.popleft() if self.unclaimed else Exchange(self, bound, reduction)
 
     # -- called by other threads -------------------------------------------------------------------
-
-    def run_here(self, function):
-        """Call a function on this thread as if on the progress thread, if that one is at rest.
-
-        Parameters
-        ----------
-        function : callable
-            Does not wait.
-
-        Returns
-        -------
-        bool
-            Whether it was called; otherwise it can be submitted.
-        """
-        if self.elastic or not self._turn.acquire(blocking=False):
-            return False
-        try:
-            if self.inbox or self.failed is not None:
-                return False
-            function()
-        except BaseException as error:  # of MPI, or an interrupt: what it has begun has no end
-            self.abort(f"rank {self.world.rank}: communication failed: {error!r}")
-            raise
-        finally:
-            self._turn.release()
-        return True
 
     def call(self, steps, what):
         """Run a collective generator of requests, and wait for its result.
@@ -254,7 +231,7 @@ class ProgressThread:
     # -- on the progress thread --------------------------------------------------------------------
 
     def _run(self, open_world):
-        self._turn.acquire()
+        self.turn.acquire()
         sleep_precisely()
         try:
             self.world = open_world()
@@ -265,7 +242,7 @@ class ProgressThread:
             self.admission = Admission(self, *self._admitting)
             if self.world.bells is not None:
                 self.inbox.wake = self.world.bells.own
-            self.polling = Polling(self.world, self.inbox.wake, self._turn, self._any_done)
+            self.polling = Polling(self.world, self.inbox.wake, self.turn, self._any_done)
             if self.world.joins:
                 self.joined = self.world.broadcast_from(0, None)
                 self.started = self.joined["tasks"]
@@ -332,8 +309,25 @@ class ProgressThread:
                 self._say_goodbye()
 
     def _step(self):
-        """Advance all communication; return whether the job is over."""
+        """Advance all communication, or wait; return whether the job is over."""
         now = self.now()
+        moved, busy = self.advance(now)
+        if self.closing is not None and self.closing.done():
+            return True
+        if moved:
+            self.polling.note_moves()
+        else:  # after the last sum, too: the program has waited for it
+            self.polling.rest(now, busy)
+        return False
+
+    def advance(self, now):
+        """Advance all communication, on the thread that has the turn.
+
+        Returns
+        -------
+        bool, bool
+            Whether to do so again at once, and whether anything is unfinished.
+        """
         if any(exchange.in_flight for exchange in self.exchanges):
             self.comm_seconds += now - self._looked
         self._looked = now
@@ -352,13 +346,7 @@ class ProgressThread:
             answered |= advanced
             busy |= waits
         answered |= self.control.look(now)
-        if self.closing is not None and self.closing.done():
-            return True
-        if answered or (moved and busy):
-            self.polling.note_moves()
-        else:  # after the last sum, too: the program has waited for it
-            self.polling.rest(now, busy)
-        return False
+        return answered or (moved and busy), busy
 
     def _any_done(self):
         return any(exchange.any_done() for exchange in self.exchanges)

@@ -1,10 +1,8 @@
 """Distributed row_sparse values: each row is summed and updated by its owner."""
 
-import threading
-
 import numpy as np
 
-from mxcy import env
+from mxcy import autograd, env
 from mxcy import ndarray as nd
 from mxcy.base import MXNetError
 from mxcy.context import cpu
@@ -60,41 +58,23 @@ class SharedRows:
         _check(key, ids, served.shape[0])
         self.client.push_rows(served, ids, rows.read_view(), priority)
 
-    def _fetch(self, key, ids):
-        """Ask for rows of a value; returns a function that waits for the array of them."""
-        served = self.client.keys[key]
-        _check(key, ids, served.shape[0])
-        rows = nd.empty((ids.size, *served.shape[1:]), cpu(), served.dtype.name)
-        over, errors = threading.Event(), []
-
-        def on_done(error):
-            errors.append(error)
-            over.set()
-
-        self.client.pull_rows(served, ids, rows.numpy_view(), on_done)
-
-        def wait():
-            over.wait()
-            if errors[0]:
-                raise MXNetError(errors[0])
-            return rows
-
-        return wait
-
     def pull(self, key, array, ids=None):
         """Fill a row_sparse or dense array with the given rows, or all."""
+        served = self.client.keys[key]
         if ids is None:
-            ids = np.arange(self.client.keys[key].shape[0], dtype=np.int64)
+            ids = np.arange(served.shape[0], dtype=np.int64)
         else:
             ids = ids.asnumpy().astype(np.int64, copy=False).reshape(-1)
             ids = ids if is_ascending(ids) else np.unique(ids)
-        wait = self._fetch(key, ids)
-        numbers = nd.array(ids, cpu(), "int64")
-        rows = wait().astype(array.dtype, copy=False)
+        _check(key, ids, served.shape[0])
+        rows = nd.empty((ids.size, *served.shape[1:]), cpu(), served.dtype.name)
+        with autograd.pause():  # this thread may run updates
+            self.client.pull_rows(served, ids, rows.numpy_view())
+        rows = rows.astype(array.dtype, copy=False)
         if array.stype == "default":
             rows.copyto(array)
         else:
-            array._take(rows, numbers)
+            array._take(rows, nd.array(ids, cpu(), "int64"))
 
 
 def _check(key, ids, rows):

@@ -1,6 +1,7 @@
 """Row_sparse values of several workers: distributed rows, and row gradients."""
 
 import os
+import socket
 
 import numpy as np
 import pytest
@@ -316,3 +317,53 @@ def test_rows_on_servers_of_three_workers(servers, tmp_path):
     code = _ASYNC.replace("FILE", str(tmp_path / "states"))
     ended = job(3, code, servers=servers, timeout=120)
     assert (ended.code, ended.lines) == (0, ["right"] * 3), ended.err
+
+
+_UPDATES = r"""
+import mxcy as mx, numpy as np
+store = mx.kv.create("dist_sync")
+store.init("w", mx.nd.sparse.zeros("row_sparse", (4, 2)))
+modes = []
+def update(key, pushed, stored):
+    modes.append((mx.autograd.is_recording(), mx.autograd.is_training()))
+    stored[:] = stored + pushed.tostype("default")
+store._set_updater(update)
+out, every = mx.nd.sparse.zeros("row_sparse", (4, 2)), mx.nd.arange(4)
+with mx.autograd.record():
+    for step in range(3):
+        store.push("w", mx.nd.ones((4, 2)).tostype("row_sparse"))
+        store.row_sparse_pull("w", out, row_ids=every)
+        assert mx.autograd.is_recording()
+assert (out.data.asnumpy() == 3 * store.num_workers).all()
+assert modes == [(False, False)] * 3, modes
+print("\nright", flush=True)
+"""
+
+
+@needs_mpi
+def test_updates_of_rows_are_not_recorded():
+    """The program's thread runs them while it waits for rows, even if it records a network."""
+    ended = job(2, _UPDATES)
+    assert (ended.code, ended.lines) == (0, ["right"] * 2), ended.err
+
+
+_DEATH = r"""
+import os, signal
+import mxcy as mx
+store = mx.kv.create("dist_sync")
+store.init("w", mx.nd.sparse.zeros("row_sparse", (4, 2)))
+out, every = mx.nd.sparse.zeros("row_sparse", (4, 2)), mx.nd.arange(4)
+for step in range(3):
+    if store.rank == 1 and step == 2:
+        os.kill(os.getpid(), signal.SIGKILL)
+    store.push("w", mx.nd.ones((4, 2)).tostype("row_sparse"))
+    store.row_sparse_pull("w", out, row_ids=every)
+print("\nthe end", flush=True)
+"""
+
+
+@needs_mpi
+def test_a_worker_dies_while_another_waits_for_rows():
+    ended = job(2, _DEATH)
+    assert ended.code != 0 and not ended.lines
+    assert f"rank 1 ({socket.gethostname()}) died, in rows of key 'w'" in ended.err, ended.err

@@ -238,7 +238,7 @@ class Exchange:
             the bucket is small.
         """
         if here and bucket.nbytes <= _SMALL_BYTES:
-            if self._progress.run_here(lambda: self._push_here(bucket, new_push(), priority)):
+            if self._progress.turn.run_here(lambda: self._push_here(bucket, new_push(), priority)):
                 return
         self._progress.submit(lambda: self.take_bucket(bucket, new_push(), priority))
 

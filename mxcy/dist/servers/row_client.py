@@ -1,8 +1,11 @@
 """The workers' side of row_sparse values on servers."""
 
+import threading
+
 import numpy as np
 
 from mxcy._library.rows import copy_rows, deal_rows, find_rows, sum_rows_at
+from mxcy.base import MXNetError
 from mxcy.dist.memory import take
 from mxcy.dist.servers.key_client import Answers, KeyClient, ServedKey
 from mxcy.dist.servers.row_shares import padded
@@ -97,8 +100,8 @@ class RowClient(KeyClient):
         near = readers.intersection(self.places)
         return near | {self._place} if near else near
 
-    def pull_rows(self, served, ids, rows, on_done, priority=0):
-        """Fetch rows, which include this worker's pushes.
+    def pull_rows(self, served, ids, rows, priority=0):
+        """Fetch rows, which include this worker's pushes, and wait for them.
 
         Parameters
         ----------
@@ -107,10 +110,19 @@ class RowClient(KeyClient):
             Ascending and distinct.
         rows : numpy.ndarray
             Takes the rows; contiguous.
-        on_done : callable
-            ``on_done(error)``, called with an error message or None.
         priority : int
+            Messages with larger priorities go first.
+
+        Raises
+        ------
+        MXNetError
+            When an update of the key has failed, or a server does not answer.
         """
+        over, errors = threading.Event(), []
+
+        def on_done(error):
+            errors.append(error)
+            over.set()
 
         def begin():
             own = self._hosted(served)
@@ -128,7 +140,9 @@ class RowClient(KeyClient):
                 sum_rows_at(ids, known.pushes, rows)
             on_done(error)
 
-        self._progress.submit(begin)
+        self._progress.turn.attend(begin, over)
+        if errors[0]:
+            raise MXNetError(errors[0])
 
     def _hosted(self, served):
         """The number of the share of a key that a server in this process has, or None."""
