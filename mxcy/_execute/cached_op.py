@@ -310,7 +310,7 @@ class _Bound:
             for slot, name in enumerate(self.planned.variables)
             if name.startswith(HEAD)
         ]
-        self._keeps = bool(cached.flags["static_alloc"]) and not any(wanted)
+        self._keeps = bool(cached.flags["static_alloc"])
         self._arena = None  # kept between calls; taken away while a call uses it
 
     def forward(self, args):
@@ -327,9 +327,14 @@ class _Bound:
         if arena is None:
             arena = self.planned.new_arena()
         self.planned.forward(arrays, arena)
+        if not any(self.wanted):
+            self.give_back(arena)
+        return arena
+
+    def give_back(self, arena):
+        """Let the next call use an arena, even while the engine still runs the last one."""
         if self._keeps:
             self._arena = arena
-        return arena
 
 
 class _Recorded:
@@ -369,6 +374,9 @@ class _Recorded:
             arrays[slot] = heads[position]
         gradients = planned.new_gradients(len(outputs), self._targets([arena, *arrays]))
         planned.backward(arrays + gradients, arena)
+        if not keep:
+            self._arena = None
+            self._bound.give_back(arena)
         left = iter(gradients)
         return [next(left) if want else None for want in self._bound.wanted]
 

@@ -116,7 +116,8 @@ class HybridBlock(CachedGraph, Block):
         clear : bool
             Drop existing graphs.
         static_alloc, static_shape : bool
-            Plan memory once; assume that shapes never change.
+            Keep a plan's memory between calls, in training from the backward pass to the next call;
+            assume that shapes never change.
         inline_limit : int
             Largest number of operators for which a graph runs operator by operator.
         forward_bulk_size, backward_bulk_size : int, optional

@@ -160,6 +160,38 @@ def test_static_alloc_keeps_earlier_outputs():
     np.testing.assert_array_equal(first.asnumpy(), before)
 
 
+TRAIN = """
+import mxcy as mx
+from mxcy import autograd
+from mxcy.gluon import nn
+net = nn.HybridSequential()
+net.add(nn.Conv2D(8, 3, padding=1, in_channels=3))
+for _ in range(8):
+    net.add(nn.Conv2D(8, 3, padding=1, in_channels=8, activation="tanh"))
+net.add(nn.GlobalAvgPool2D())
+net.initialize()
+net.hybridize(static_alloc=True)
+trainer = mx.gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": 1e-6})
+x = mx.nd.ones((2, 3, 128, 128))
+def step():
+    with autograd.record():
+        loss = (net(x) ** 2).mean()
+    loss.backward()
+    trainer.step(1)
+for _ in range(2):
+    step()
+    mx.nd.waitall()
+waiting = mx.storage.stats()["peak_bytes"]
+for _ in range(5):
+    step()
+print(mx.storage.stats()["peak_bytes"] / waiting)
+"""
+
+
+def test_static_alloc_trains_in_the_same_memory_without_waiting(run_python):
+    assert float(run_python(TRAIN)) < 1.2
+
+
 class Peeks(gluon.HybridBlock):
     def forward(self, x):
         return x * 2 if x.sum().asscalar() > 0 else x * 3
