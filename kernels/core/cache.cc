@@ -10,4 +10,9 @@ int64_t second_cache() {
   return bytes > 0 ? bytes : 512 << 10;
 }
 
+int64_t third_cache() {
+  static const long bytes = sysconf(_SC_LEVEL3_CACHE_SIZE);
+  return bytes > 0 ? bytes : 0;
+}
+
 }  // namespace mx

@@ -2,6 +2,7 @@
 // dense layers with AMX; "…_pack" packs the weights: the initial value of each filter's sum, which
 // accounts for the zero point, then tiles of weights. Bytes past the end of a run are multiplied by
 // zero weights.
+#include "leaf/quantization/tile_weave.h"
 #include "leaf/quantization/tile_work.h"
 
 #if MX_ISA_LEVEL == 4
@@ -24,6 +25,7 @@ struct Unsigned {
 };
 
 struct Bytes {
+  ByteLayer plain;
   ByteSink sink;
   bool is_signed;
 
@@ -35,43 +37,56 @@ struct Bytes {
               int64_t filter) const {
     finish_rows(sums, kBlock, pixels, vectors, sink, pixel, filter);
   }
-  static void fill(const TileLayer& l, const uint8_t* in, int64_t image, uint8_t* band,
-                   int64_t first, int64_t rows) {
-    fill_band(l, in + image * l.height * l.width * l.channels, band, first, rows);
+  void fill(const TileLayer& l, const uint8_t* in, int64_t image, uint8_t* band, int64_t first,
+            int64_t rows) const {
+    in += image * plain.height * plain.width * plain.channels;
+    is_woven(plain) ? fill_woven(plain, l, in, band, first, rows)
+                    : fill_band(l, in, band, first, rows);
   }
 };
 
-// The layer without conversion of its bytes, and runs split into about equal parts.
+// The layer without conversion of its bytes.
 template <class P>
-TileLayer layer_of(const P& p) {
-  TileLayer layer(p);
-  layer.depth = round_up(ceil_div(layer.run(), ceil_div(layer.run(), kTileBytes)), (int64_t)4);
+ByteLayer plain_layer(const P& p) {
+  ByteLayer layer(p);
   layer.is_signed = false, layer.middle = (uint8_t)p.zero;
+  return layer;
+}
+
+// The layer as tiles compute it, with runs split into about equal parts.
+TileLayer tiled(const ByteLayer& plain) {
+  TileLayer layer(is_woven(plain) ? woven(plain) : plain);
+  layer.depth = round_up(ceil_div(layer.run(), ceil_div(layer.run(), kTileBytes)), (int64_t)4);
   return layer;
 }
 
 struct LayerWork : TileWork<Bytes> {
   template <class P>
   LayerWork(const mx_call* call, const P& p, int threads)
-      : LayerWork(call, p, layer_of(p), data<int8_t>(call->in[1]), threads) {}
+      : LayerWork(call, p, plain_layer(p), data<int8_t>(call->in[1]), threads) {}
 
  private:
   template <class P>
-  LayerWork(const mx_call* call, const P& p, const TileLayer& l, const int8_t* blob, int threads)
-      : TileWork<Bytes>(l, Bytes{sink_of(call, p, l.filters), p.source_type == MX_I8},
+  LayerWork(const mx_call* call, const P& p, const ByteLayer& plain, const int8_t* blob,
+            int threads)
+      : TileWork<Bytes>(tiled(plain),
+                        Bytes{plain, sink_of(call, p, plain.filters), p.source_type == MX_I8},
                         call->in[0].data, p.zero ? (const int32_t*)blob : nullptr,
-                        blob + l.start_bytes(), threads) {}
+                        blob + plain.start_bytes(), threads) {}
 };
 
-void pack_weights(const TileLayer& l, int32_t zero, const int8_t* plain, int8_t* blob,
+void pack_weights(const ByteLayer& plain, int32_t zero, const int8_t* from, int8_t* blob,
                   int threads) {
-  const int64_t size = l.channels * l.taps_y * l.taps_x;
+  const TileLayer l = tiled(plain);
+  const int64_t size = plain.channels * plain.taps_y * plain.taps_x;
   const auto weight = [&](int64_t filter, int64_t run, int64_t at) {
-    return filter < l.filters ? weight_at(l, plain + filter * size, run, at) : (int8_t)0;
+    if (filter >= l.filters) return (int8_t)0;
+    const int8_t* own = from + filter * size;
+    return is_woven(plain) ? woven_weight(plain, own, run, at) : weight_at(l, own, run, at);
   };
   pack_tiles(l, blob + l.start_bytes(), threads, weight, [&](int64_t filter) {
     int32_t total = 0;
-    for (int64_t i = 0; filter < l.filters && i < size; ++i) total += plain[filter * size + i];
+    for (int64_t i = 0; filter < l.filters && i < size; ++i) total += from[filter * size + i];
     ((int32_t*)blob)[filter] = -zero * total;
   });
 }
@@ -80,15 +95,15 @@ template <class P>
 struct Tiled {
   typedef LayerWork Work;
   static int64_t workspace(const P& p, int threads) {
-    const TileLayer layer = layer_of(p);
+    const TileLayer layer = tiled(plain_layer(p));
     return threads * TileCut(layer, threads).workspace(layer);
   }
   static int64_t packed(const P& p) {
-    const TileLayer layer = layer_of(p);
+    const TileLayer layer = tiled(plain_layer(p));
     return layer.start_bytes() + layer.packed_bytes();
   }
   static void pack(const P& p, const int8_t* plain, int8_t* blob, int threads) {
-    pack_weights(layer_of(p), p.zero, plain, blob, threads);
+    pack_weights(plain_layer(p), p.zero, plain, blob, threads);
   }
 };
 

@@ -59,6 +59,7 @@ struct TileLayer : ByteLayer {
   int64_t depth = kTileBytes;  // bytes of a window in a tile
 
   using ByteLayer::ByteLayer;
+  explicit TileLayer(const ByteLayer& layer) : ByteLayer(layer) {}
   int64_t run_tiles() const { return ceil_div(run(), depth); }
   int64_t depth_tiles() const { return runs() * run_tiles(); }
   // Panels of pairs of registers, of which only the last may be incomplete.
