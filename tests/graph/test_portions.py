@@ -41,6 +41,16 @@ def test_layers_run_per_portion_up_to_the_last_large_one(small):
     assert count == {"slice_axis": 4, "_sg_onednn_conv": 5, "Pooling": 4, "Concat": 1}
 
 
+def test_casts_between_layers_belong_to_the_portions(small):
+    net = Net()
+    x = net.F.Pooling(net.variable(4, 2, 4, 4, dtype="float64"), kernel=(1, 1), pool_type="max")
+    x = net.F.Cast(x, dtype="float32")  # 4 samples of 256 + 128 bytes
+    weight = net.F.Cast(net.variable(4, 2, 1, 1, dtype="float64"), dtype="float32")
+    attrs = {"kernel": (1, 1), "num_filter": 4, "no_bias": True}
+    count = divided(net, net.conv(net.F._sg_onednn_conv(x, weight, **attrs), 1))
+    assert count == {"slice_axis": 4, "Pooling": 4, "Cast": 5, "_sg_onednn_conv": 8, "Concat": 1}
+
+
 @pytest.mark.parametrize(("batch", "parts"), [(8, 4), (6, 3), (7, 7), (1, 0)])
 def test_portions_have_equal_sizes(batch, parts, monkeypatch):
     monkeypatch.setattr(portions, "_MOST", 64)  # a sample of 2 x 8 numbers

@@ -1,4 +1,5 @@
-// channels_last_bf16.h: epilogue of convolutions whose results are channels-last bfloat16 arrays.
+// channels_last_bf16.h: conversion of channels-last bfloat16 arrays, and the epilogue of
+// convolutions with such results.
 #pragma once
 #include "leaf/simd/bf16.h"
 
@@ -30,6 +31,20 @@ MX_INLINE __m512 widened_bf16(const __m256i& bits) {
 }
 inline __mmask16 lanes_inside(int64_t left) {
   return left >= kBlockLanes ? 0xffff : left > 0 ? (__mmask16)((1u << left) - 1) : 0;
+}
+
+// The even and the odd ones of 32 channels as floats, for which a shift and a mask suffice.
+struct Halves {
+  __m512 even, odd;
+};
+MX_INLINE Halves widened(const __m512i& bits) {
+  return {(__m512)_mm512_slli_epi32(bits, 16),
+          (__m512)_mm512_and_si512(bits, _mm512_set1_epi32((int)0xffff0000))};
+}
+MX_INLINE __m512i joined(const __m512& even, const __m512& odd) {
+  const __m512i order = _mm512_set_epi16(31, 15, 30, 14, 29, 13, 28, 12, 27, 11, 26, 10, 25, 9, 24,
+                                         8, 23, 7, 22, 6, 21, 5, 20, 4, 19, 3, 18, 2, 17, 1, 16, 0);
+  return _mm512_permutexvar_epi16(order, narrowed_bf16(even, odd));
 }
 
 // act(sum + bias + other), with per-filter bias, for arrays with `filters` elements per pixel.

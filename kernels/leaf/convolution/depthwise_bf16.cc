@@ -1,9 +1,9 @@
 // "conv_depthwise_bf16": depthwise convolutions of channels-last bfloat16 data with 3 x 3 filters,
 // including the epilogue; "conv_depthwise_bf16_pack" packs the weights, which stay float32.
 //
-// 32 channels are processed at a time, split into even and odd ones, for which a shift and a mask
-// convert bfloat16 to float32. Each column of the data is read once for the three output columns it
-// contributes to, whose sums move along, and with stride 1 each row once for two output rows.
+// 32 channels are processed at a time, split into even and odd ones. Each column of the data is
+// read once for the three output columns it contributes to, whose sums move along, and with stride
+// 1 each row once for two output rows.
 #include "leaf/convolution/channels_last_bf16.h"
 #include "leaf/convolution/depthwise.h"
 #include "leaf/queries.h"
@@ -16,20 +16,6 @@ typedef mx_fused_conv_params P;
 constexpr int kTaps = 3;
 constexpr int64_t kChannels = 32;  // processed at a time
 constexpr int64_t kFilter = kTaps * kTaps * kChannels;
-
-// The even and the odd ones of 32 channels as floats.
-struct Halves {
-  __m512 even, odd;
-};
-MX_INLINE Halves widened(const __m512i& bits) {
-  return {(__m512)_mm512_slli_epi32(bits, 16),
-          (__m512)_mm512_and_si512(bits, _mm512_set1_epi32((int)0xffff0000))};
-}
-MX_INLINE __m512i joined(const __m512& even, const __m512& odd) {
-  const __m512i order = _mm512_set_epi16(31, 15, 30, 14, 29, 13, 28, 12, 27, 11, 26, 10, 25, 9, 24,
-                                         8, 23, 7, 22, 6, 21, 5, 20, 4, 19, 3, 18, 2, 17, 1, 16, 0);
-  return _mm512_permutexvar_epi16(order, narrowed_bf16(even, odd));
-}
 
 struct Work {
   const P& p;

@@ -150,9 +150,25 @@ _POOL = native(
 )
 
 
+def _refuse_bf16(a, ins, outs):
+    if len(ins[0].shape) > 5:
+        return "three spatial dimensions are not supported"
+    return _POOL.when(a, ins, outs)
+
+
+_POOL_BF16 = native(
+    "blocked_pool_bf16",
+    struct=POOL,
+    params=_pool_params,
+    when=_refuse_bf16,
+    work=_pool_work,
+    capped=True,
+)
+
+
 def _refuse_onednn(a, ins, outs):
     if ins[0].dtype == _BFLOAT:
-        return None  # there is no other kernel
+        return None  # "blocked_pool" does not support it
     if math.prod(outs[0].shape[2:-1]) == 1:
         return "there is only one window in a plane"
     if math.prod(ins[0].shape[:2]) < env.omp_threads():
@@ -169,7 +185,7 @@ Shapes: data (batch, channels / block, spatial..., block) with one to three spat
     fields=pool.Pooling.schema.fields,
     infer=_infer_pooling,
     ref=lambda a, xp, data: blocked(xp, pool.Pooling.ref(a, xp, plain(xp, data)), data.shape[-1]),
-    kernels=(by_onednn(_POOL, _refuse_onednn, "pool_onednn"), _POOL),
+    kernels=(_POOL_BF16, by_onednn(_POOL, _refuse_onednn, "pool_onednn"), _POOL),
     samples=(
         sample((2, 2, 5, 6, 8), kernel=(2, 3), stride=(2, 1)),
         sample((1, 2, 7, 6, 16), kernel=(3, 3), stride=(2, 2), pad=(1, 1)),
@@ -187,6 +203,7 @@ Shapes: data (batch, channels / block, spatial..., block) with one to three spat
         sample((2, 3, 7, 7, 16), global_pool=True, pool_type="avg"),
         sample((2, 1, 3, 4, 8), global_pool=True),
         sample((1, 1, 3, 4, 8), kernel=(2, 2), pool_type="sum"),
+        sample((2, 1, 4, 5, 40), kernel=(3, 2), pad=(1, 1), pool_type="avg", dtypes=("bfloat16",)),
         sample((1, 2, 7, 8), kernel=(3,), stride=(2,), pooling_convention="same"),
         sample((1, 1, 4, 3, 4, 8), kernel=(2, 2, 2), stride=(2, 1, 1)),
         sample((1, 1, 3, 4, 8), kernel=(2, 2), pool_type="lp", p_value=2),

@@ -5,8 +5,15 @@ import pytest
 
 import mxcy as mx
 from mxcy.base import MXNetError
+from tests.ops.kernel_call import has_kernel
 
 INTERNAL = mx.nd._internal
+
+
+@pytest.fixture
+def pools_bfloat16():
+    if not has_kernel("blocked_pool_bf16", "bfloat16"):
+        pytest.skip("this CPU has no AVX512-BF16")
 
 
 def random(*shape, seed=3):
@@ -62,6 +69,40 @@ def test_pooling(size, attrs, pool_type):
         got = INTERNAL._blocked_pooling(blocked, pool_type=pool_type, **attrs)
         got = INTERNAL._from_blocked(got).asnumpy()
         np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.usefixtures("pools_bfloat16")
+@pytest.mark.parametrize("pool_type", ["max", "avg", "sum"])
+@pytest.mark.parametrize("channels", [5, 32, 70])
+@pytest.mark.parametrize(
+    "size, attrs",
+    [
+        ((17, 18), {"kernel": (3, 3), "pad": (1, 1)}),
+        ((9, 8), {"kernel": (3, 2), "pad": (2, 1), "count_include_pad": False}),
+        ((12, 11), {"kernel": (3, 3), "stride": (2, 2), "pooling_convention": "full"}),
+        ((6, 5), {"kernel": (1, 1), "global_pool": True}),
+        ((20,), {"kernel": (4,), "stride": (3,), "pad": (2,)}),
+    ],
+)
+def test_pooling_of_channels_last_bfloat16(size, attrs, channels, pool_type):
+    plain = random(2, channels, *size).astype("bfloat16")
+    want = mx.nd.Pooling(plain.astype("float32"), pool_type=pool_type, **attrs).asnumpy()
+    last = INTERNAL._to_blocked(plain, block=channels)
+    got = INTERNAL._from_blocked(INTERNAL._blocked_pooling(last, pool_type=pool_type, **attrs))
+    got = got.astype("float32").asnumpy()
+    np.testing.assert_allclose(got, want, rtol=2**-8, atol=1e-6)
+
+
+@pytest.mark.usefixtures("pools_bfloat16")
+def test_maximum_pooling_of_bfloat16_ignores_nan():
+    plain = random(1, 40, 6, 6).asnumpy()
+    plain[0, 3, 2, 2] = plain[0, 35, 0, 0] = np.nan
+    attrs = {"kernel": (2, 2), "stride": (2, 2)}
+    plain = mx.nd.array(plain).astype("bfloat16")
+    last = INTERNAL._to_blocked(plain, block=40)
+    got = INTERNAL._from_blocked(INTERNAL._blocked_pooling(last, **attrs)).astype("float32")
+    want = mx.nd.Pooling(plain.astype("float32"), **attrs)
+    np.testing.assert_array_equal(got.asnumpy(), want.asnumpy())
 
 
 def test_maximum_pooling_ignores_nan_as_on_plain_arrays():
