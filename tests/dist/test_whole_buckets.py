@@ -138,7 +138,7 @@ def test_an_error_on_the_thread_of_the_program(monkeypatch):
         monkeypatch.setattr(bucket, "start", lambda: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             while True:  # until the progress thread is at rest
-                rank.progress.run_here(bucket.start)
+                rank.progress.turn.run_here(bucket.start)
         rank.pull("b")
 
     (error,) = run(1, program, bound=8)
