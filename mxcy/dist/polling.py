@@ -1,6 +1,7 @@
 """How long the progress thread waits before it polls again."""
 
 import ctypes
+import itertools
 import os
 import sys
 import time
@@ -11,7 +12,7 @@ _PR_SET_TIMERSLACK = 29  # of Linux, in nanoseconds
 
 _NAP, _SLEEP = 50e-6, 0.02  # seconds between polls with work in flight, and without any
 #: naps grow by this share of the time since the last progress, up to this many seconds
-_SLOWER, _LONGEST_NAP = 0.05, 5e-4
+_SLOWER, _LONGEST_NAP = 0.1, 2e-3
 #: polls after a nap, while each of them takes so many seconds: it has read or written a socket
 _MOST_POLLS, _MOVING = 16, 6e-6
 #: seconds of polling without naps after a collective starts: fixed, and per byte
@@ -43,9 +44,10 @@ class Polling:
         Set when the thread has something to do.
     turn : Turn
         Held by the thread except while nothing is in flight.
-    glance : callable
-        Polls collectives alone and returns whether one is done: MPI sends large arrays in many
-        pieces, each of which needs a poll.
+    in_flight : callable
+        ``in_flight()`` returns functions, one for each collective in flight, that poll it and
+        return whether it is done. MPI sends large arrays in many pieces, each of which needs a
+        poll, of any collective.
 
     Attributes
     ----------
@@ -53,9 +55,9 @@ class Polling:
         Whether the machine has more workers than cores.
     """
 
-    def __init__(self, world, wake, turn, glance):
+    def __init__(self, world, wake, turn, in_flight):
         self.count(world)
-        self._wake, self._turn, self._glance = wake, turn, glance
+        self._wake, self._turn, self._in_flight = wake, turn, in_flight
         self._eager_until = self._modest_until = 0.0
         self._looked = self._computed = 0.0  # at the last poll: wall and CPU time
         self._still_since = None  # when polls stopped finding progress
@@ -89,15 +91,16 @@ class Polling:
             self._wake.wait(min(_NAP + _SLOWER * (now - self._still_since), _LONGEST_NAP))
             self._poll_sockets()
         else:
+            polls = self._in_flight()
             for _ in range(_GLANCES):
-                if self._wake.is_set() or self._glance():
+                if self._wake.is_set() or any(poll() for poll in polls):
                     break
             self._notice_others(now)
 
     def _poll_sockets(self):
-        for _ in range(_MOST_POLLS):
+        for poll in itertools.islice(itertools.cycle(self._in_flight()), _MOST_POLLS):
             began = time.perf_counter()
-            if self._wake.is_set() or self._glance() or time.perf_counter() - began < _MOVING:
+            if self._wake.is_set() or poll() or time.perf_counter() - began < _MOVING:
                 break
 
     def _notice_others(self, now):

@@ -242,7 +242,7 @@ class ProgressThread:
             self.admission = Admission(self, *self._admitting)
             if self.world.bells is not None:
                 self.inbox.wake = self.world.bells.own
-            self.polling = Polling(self.world, self.inbox.wake, self.turn, self._any_done)
+            self.polling = Polling(self.world, self.inbox.wake, self.turn, self._in_flight)
             if self.world.joins:
                 self.joined = self.world.broadcast_from(0, None)
                 self.started = self.joined["tasks"]
@@ -348,8 +348,8 @@ class ProgressThread:
         answered |= self.control.look(now)
         return answered or (moved and busy), busy
 
-    def _any_done(self):
-        return any(exchange.any_done() for exchange in self.exchanges)
+    def _in_flight(self):
+        return [poll for exchange in self.exchanges for poll in exchange.in_flight_polls()]
 
     def _begin(self, agreement):
         if self.failed is not None:

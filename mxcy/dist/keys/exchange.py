@@ -323,9 +323,9 @@ class Exchange:
         if not bucket.in_flight and not bucket.pending:
             self._active.discard(bucket)
 
-    def any_done(self):
-        """Whether a session in flight can advance."""
-        return any(bucket.in_flight and bucket.can_advance() for bucket in self._active)
+    def in_flight_polls(self):
+        """For each session in flight, a function that returns whether it can advance."""
+        return [bucket.can_advance for bucket in self._active if bucket.in_flight]
 
     def _advance(self, bucket, now):
         moved = bucket.advance(now)
