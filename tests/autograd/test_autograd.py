@@ -1,7 +1,6 @@
 """Recording, backward, higher derivatives."""
 
 import gc
-import json
 import threading
 
 import numpy as np
@@ -9,7 +8,6 @@ import pytest
 
 import mxcy as mx
 from mxcy import autograd
-from mxcy._library import front
 from mxcy.base import MXNetError
 
 
@@ -346,29 +344,6 @@ def test_gradients_of_hybridized_networks_keep_to_their_own_memory(units):
     np.testing.assert_array_equal(first.asnumpy(), np.full((units, units), 3))
     np.testing.assert_array_equal(kept.asnumpy(), np.full((units, units), 2))
     np.testing.assert_array_equal(parameter.data().asnumpy(), np.ones((units, units)))
-
-
-@pytest.mark.skipif(front.package != "_cy", reason="arrays of the ctypes front keep their memory")
-def test_gradients_are_not_copied_while_operations_are_pending():
-    table = mx.gluon.nn.Embedding(8192, 512)
-    table.initialize()
-    table.hybridize()
-    rows = mx.nd.arange(6)
-
-    def step():
-        with mx.autograd.record():
-            total = table(rows).sum()
-        total.backward()
-
-    step()
-    mx.profiler.set_config(profile_imperative=True, aggregate_stats=True)
-    mx.profiler.set_state("run")
-    step()
-    mx.nd.waitall()
-    mx.profiler.set_state("stop")
-    operators = json.loads(mx.profiler.dumps(reset=True, format="json"))["Time"]["operator"]
-    assert "_embedding_grad" in operators and "_copy" not in operators
-    np.testing.assert_array_equal(table.weight.grad().asnumpy().sum(1), [512] * 6 + [0] * 8186)
 
 
 def test_views_of_gradients_follow_them():

@@ -112,12 +112,14 @@ class FullyConnected:
     infer_back = back_batch
 
     def grad(a, F, g, data, weight, needs):
-        rows = F.Reshape(g, shape=(-1, a.num_hidden))
+        # Outside of graphs, a reshape is a copy.
+        rows = g if len(g.shape) == 2 else F.Reshape(g, shape=(-1, a.num_hidden))
+        flat = data if len(data.shape) == 2 else F.Reshape(data, shape=(-1, weight.shape[1]))
         by_data = by_weight = by_bias = None
         if needs[0]:
-            by_data = F.reshape_like(F.dot(rows, weight), data)
+            by_data = F.dot(rows, weight)
+            by_data = by_data if flat is data else F.reshape_like(by_data, data)
         if needs[1]:
-            flat = F.Reshape(data, shape=(-1, weight.shape[1]))
             by_weight = F.dot(rows, flat, transpose_a=True)
         if len(needs) > 2 and needs[2]:
             by_bias = F.sum(rows, axis=0)

@@ -1,5 +1,6 @@
 """Reductions over axes, argmax and argmin."""
 
+import functools
 import math
 
 import numpy as np
@@ -26,13 +27,15 @@ _FIELDS = (
 
 def reduced_axes(a, ndim):
     """Return the sorted axes selected by attributes `axis` and `exclude`, all by default."""
-    axis = a.axis
+    return _selected(a.axis, getattr(a, "exclude", False), ndim)
+
+
+@functools.lru_cache(1024)  # each eager step asks for the same ones
+def _selected(axis, exclude, ndim):
     if axis is None or axis == ():
         return tuple(range(ndim))
     axes = normal_axes(axis, ndim)
-    if getattr(a, "exclude", False):
-        return tuple(i for i in range(ndim) if i not in axes)
-    return axes
+    return tuple(i for i in range(ndim) if i not in axes) if exclude else axes
 
 
 def reduced_shape(shape, axes, keepdims):
@@ -86,7 +89,7 @@ def spread(F, value, a, spec):
     """Restore the reduced axes of a result or gradient with extent 1."""
     axes = reduced_axes(a, len(spec.shape))
     kept = tuple(1 if i in axes else n for i, n in enumerate(spec.shape))
-    return F.Reshape(value, shape=kept)
+    return value if tuple(value.shape) == kept else F.Reshape(value, shape=kept)
 
 
 def _over(F, value, a, spec):
@@ -94,7 +97,9 @@ def _over(F, value, a, spec):
     if 0 in spec.shape:  # broadcast_to would read 0 as "keep the extent"
         empty = F.slice(value, begin=(0,), end=(0,))
         return F._backward_reshape(empty, shape=spec.shape)
-    return F.broadcast_to(spread(F, value, a, spec), shape=spec.shape)
+    value = spread(F, value, a, spec)
+    shape = tuple(spec.shape)
+    return value if tuple(value.shape) == shape else F.broadcast_to(value, shape=shape)
 
 
 def count_reduced(a, spec):
