@@ -25,6 +25,14 @@ MX_API int mx_push_kernel(const mx_operation* about, mx_kernel kernel, const mx_
 MX_API int mx_push_plan(const mx_operation* about, const mx_plan* plan, int32_t first, int32_t last,
                         void* const* bases, int32_t nbases, void* scratch, mx_rng* rng,
                         const char* const* labels);
+/* A number that no other plan of the process has. */
+MX_API int64_t mx_plan_number(const mx_plan* plan);
+/* Whether the calling thread should run these steps itself if all they use is idle: it has waited
+ * for them at once whenever it pushed them, and nobody else keeps workers busy. */
+MX_API int32_t mx_plan_here(const mx_plan* plan, int32_t first, int32_t device_type,
+                            int32_t device_id);
+/* Set within how many microseconds a thread waits at once; 0: no thread runs such steps itself. */
+MX_API void mx_set_soon(int64_t microseconds);
 /* Copy non-overlapping memory. */
 MX_API int mx_push_copy(const mx_operation* about, void* target, const void* source, size_t bytes);
 /* Do nothing but pass errors from the inputs on to the outputs. */

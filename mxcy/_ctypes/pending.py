@@ -14,6 +14,7 @@ __all__ = [
     "forget",
     "keep",
     "run_ahead",
+    "set_soon",
     "settle",
     "settle_all",
     "unfinished",
@@ -50,6 +51,11 @@ def keep(references, written, allocates):
     counts.newest += 1
     _kept[counts.newest] = references, written
     return counts.newest
+
+
+def set_soon(microseconds):
+    """Set how soon threads must wait for plans that they will run themselves; 0: never."""
+    lib.mx_set_soon(ctypes.c_int64(microseconds))
 
 
 def run_ahead():

@@ -61,6 +61,7 @@ lib.mx_plan_run.argtypes = [
     ctypes.c_void_p,
     ctypes.c_void_p,
 ]
+locked.mx_plan_here.argtypes = [ctypes.c_void_p, *[ctypes.c_int32] * 3]
 lib.mx_gpu_graphs_run.argtypes = [ctypes.c_void_p, *lib.mx_plan_run.argtypes]
 
 
@@ -154,7 +155,10 @@ class Plan:
             return
         steps, uses, streams = self._uses(first, last, bases, context)
         here = (
-            uses.strict or uses.exported or uses.device or (uses.quiet and not is_heavy(steps.work))
+            uses.strict
+            or uses.exported
+            or uses.device
+            or (uses.quiet and (not is_heavy(steps.work) or self._habitual(first, context)))
         )
         if here and not uses.hold():
             uses.hand_on()
@@ -189,6 +193,10 @@ class Plan:
             return
         where = f"Error in operator {self._labels[failed.value].decode()}: "
         uses.fail(kernel_error(where, lib.mx_last_error().decode()))
+
+    def _habitual(self, first, context):
+        """Whether this thread waits for these steps whenever it pushes them."""
+        return locked.mx_plan_here(self._native, first, context.device_typeid, context.device_id)
 
     def _run_own(self, number, bases, context):
         step = self._steps[number]

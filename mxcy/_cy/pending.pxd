@@ -11,6 +11,9 @@ cdef extern from "mxcy_operations.h" nogil:
     int mx_push_plan(const mx_operation *about, const mx_plan *plan, int32_t first, int32_t last,
                      void **bases, int32_t nbases, void *scratch, mx_rng *rng,
                      const char **labels)
+    int32_t mx_plan_here(const mx_plan *plan, int32_t first, int32_t device_type,
+                         int32_t device_id)
+    void mx_set_soon(int64_t microseconds)
     int mx_push_copy(const mx_operation *about, void *target, const void *source, size_t size)
     int mx_push_nothing(const mx_operation *about)
 

@@ -80,6 +80,11 @@ cdef int settle(mx_var *var, int32_t access) except -1:
     return drain()
 
 
+def set_soon(int64_t microseconds):
+    """Set how soon threads must wait for plans that they will run themselves; 0: never."""
+    mx_set_soon(microseconds)
+
+
 def run_ahead():
     """Exempt this thread from the limit: others may wait for its operations."""
     ahead.add(get_ident())

@@ -11,7 +11,7 @@ from mxcy._cy.native cimport (
     mx_plan_create, mx_plan_destroy, mx_plan_run, mx_plan_scratch, mx_rng, mx_step,
 )
 from mxcy._cy.ndarray cimport NDArrayBase
-from mxcy._cy.pending cimport mx_push_plan
+from mxcy._cy.pending cimport mx_plan_here, mx_push_plan
 from mxcy._cy.profiler cimport (
     MX_PROFILE_SYMBOLIC, mx_plan_sources, mx_profile_begin, mx_profile_device, mx_profile_end,
     mx_profiled, operator_source,
@@ -209,7 +209,10 @@ cdef class Plan:
         steps = self.range_of(first, last)
         uses = self.uses_of(steps, bases, context)
         here = uses.strict or uses.exported or uses.device or (
-            uses.quiet and steps.work < limits.heavy_work
+            uses.quiet and (
+                steps.work < limits.heavy_work
+                or mx_plan_here(self.native, first, context.device_typeid, context.device_id)
+            )
         )
         device = context.device_id if uses.device else HOST
         if here and not uses.hold():

@@ -77,7 +77,7 @@ NAMES = {
         "start_engine",
         "stop_engine",
     ),
-    "pending": ("run_ahead", "settle_all", "unfinished", "wait_all"),
+    "pending": ("run_ahead", "set_soon", "settle_all", "unfinished", "wait_all"),
     "uses": ("held", "set_heavy_work"),
 }
 
@@ -155,6 +155,7 @@ def prepare_engine(names: dict[str, Any]) -> None:
         print("MXNet start using engine:", text, file=sys.stderr)
     names["configure_engine"](*settings)
     names["set_heavy_work"](env.get("MXCY_ENGINE_WORK"))
+    names["set_soon"](env.get("MXCY_ENGINE_SOON"))
     stop, start = names["stop_engine"], names["start_engine"]
     os.register_at_fork(
         before=stop, after_in_parent=lambda: start(False), after_in_child=lambda: start(True)
@@ -239,4 +240,4 @@ engine_stats, configure_engine = _names["engine_stats"], _names["configure_engin
 set_bulk_size, allow_bulk = _names["set_bulk_size"], _names["allow_bulk"]
 held, set_heavy_work = _names["held"], _names["set_heavy_work"]
 settle_all, unfinished, wait_all = _names["settle_all"], _names["unfinished"], _names["wait_all"]
-run_ahead = _names["run_ahead"]
+run_ahead, set_soon = _names["run_ahead"], _names["set_soon"]

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/engine/habit.h"
 #include "core/integers.h"
 #include "core/threads.h"
 #include "mxcy_profiler.h"
@@ -99,6 +100,14 @@ struct CopyRun {
   }
 };
 
+// More threads than CPUs, in two teams, would be put to sleep by the OpenMP runtime at once.
+struct TeamEnd {
+  int run() {
+    mx::dismiss_team();
+    return 0;
+  }
+};
+
 struct NoRun {
   int run() { return 0; }
 };
@@ -118,6 +127,7 @@ int push(const mx_operation* about, Payload* payload) {
 
 extern "C" int mx_push_kernel(const mx_operation* about, mx_kernel kernel, const mx_call* call,
                               size_t params_size, mx_pool* pool, int32_t source) {
+  mx::note_kernel();
   return push(about, new (std::nothrow) KernelRun(kernel, *call, params_size, pool, source));
 }
 
@@ -125,8 +135,19 @@ extern "C" int mx_push_plan(const mx_operation* about, const mx_plan* plan, int3
                             int32_t last, void* const* bases, int32_t nbases, void* scratch,
                             mx_rng* rng, const char* const* labels) {
   if (last - first >= kLongPlan) mx::dismiss_team();
+  mx::note_plan(mx_plan_number(plan), first);
   return push(about, new (std::nothrow)
                          PlanRun{plan, first, last, {bases, bases + nbases}, scratch, rng, labels});
+}
+
+extern "C" int32_t mx_plan_here(const mx_plan* plan, int32_t first, int32_t device_type,
+                                int32_t device_id) {
+  bool begins = false;
+  if (!mx::runs_here(mx_plan_number(plan), first, &begins)) return 0;
+  mx_operation about{};
+  about.device_type = device_type;
+  about.device_id = device_id;
+  return !begins || push(&about, new (std::nothrow) TeamEnd) == 0;
 }
 
 extern "C" int mx_push_copy(const mx_operation* about, void* target, const void* source,

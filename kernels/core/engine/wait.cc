@@ -3,6 +3,8 @@
 #include <cstdio>
 
 #include "core/engine/engine.h"
+#include "core/engine/habit.h"
+#include "mxcy_profiler.h"
 
 namespace mx {
 
@@ -58,7 +60,10 @@ static int wait_for_var(mx_var* var, int32_t access, int32_t limit, Lock& lock) 
   Operation* mark = make_operation(wait_spec(&var, &access, 1), Role::kMark);
   if (!mark) return -1;
   add_uses(mark);
-  return wait_turn(mark, lock, limit) ? 0 : 1;
+  const int64_t began = mx_profile_now();
+  if (!wait_turn(mark, lock, limit)) return 1;
+  note_wait(began);
+  return 0;
 }
 
 // Drop requests for variables that the running operation holds already; false if it would wait for
@@ -105,7 +110,9 @@ extern "C" int mx_engine_wait_all(int32_t limit) {
   if (running_operation) return mx_fail("engine: an operation would wait for itself");
   flush_all_bulks();
   if (e.settings.info && e.pending) fprintf(stderr, "mxcy engine: waits for everything\n");
+  const int64_t began = mx_profile_now();
   if (!wait_until(e.quiet, lock, limit, [&] { return e.pending == 0; })) return 1;
+  note_wait(began);
   FailurePtr first;
   for (const FailurePtr& failure : e.failures) {
     if (!failure->raised && !first) first = failure;

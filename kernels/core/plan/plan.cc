@@ -13,11 +13,14 @@
 #include "core/integers.h"
 #include "mxcy.h"
 #include "mxcy_gpu.h"
+#include "mxcy_operations.h"
 #include "mxcy_profiler.h"
 
 namespace {
 
 constexpr size_t kLine = 64;
+
+std::atomic<int64_t> g_plans{0};  // created so far
 
 size_t whole_lines(size_t bytes) { return mx::round_up(bytes, kLine); }
 
@@ -38,6 +41,7 @@ struct Operand {
 }  // namespace
 
 struct mx_plan {
+  const int64_t number = ++g_plans;
   std::vector<int64_t> extents;
   std::vector<mx_tensor> tensors;  // one per operand, without data
   std::vector<Operand> operands;
@@ -142,6 +146,8 @@ extern "C" mx_plan* mx_plan_create(int32_t nplaces, const mx_place* places, int3
 }
 
 extern "C" void mx_plan_destroy(mx_plan* plan) { delete plan; }
+
+extern "C" int64_t mx_plan_number(const mx_plan* plan) { return plan->number; }
 
 extern "C" size_t mx_plan_scratch(const mx_plan* plan) {
   return whole_lines(plan->workspace) + whole_lines(plan->tensors.size() * sizeof(mx_tensor));

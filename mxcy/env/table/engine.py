@@ -37,6 +37,11 @@ ROWS = (
              "Work, in elementwise steps, from which operators run on workers of the "
              "engine; smaller ones run in their caller unless their arrays are busy.",
              test="env/test_virtual.py::test_work"),
+    Variable("MXCY_ENGINE_SOON", integer(0), 200, "I", "mxcy._library.front",
+             "Microseconds: a thread that waits for a graph so soon after each of its runs "
+             "computes it itself from then on, which saves waking a worker and the thread; "
+             "0: workers compute all but small graphs.",
+             test="engine/test_habit.py::test_variable"),
     Variable("MXCY_VIRTUAL_DEVICES", integer(0, 64), 0, "I", "mxcy._devices.virtual",
              "Number of virtual GPU contexts gpu(0), gpu(1)... if there is no GPU: their arrays "
              "are in "
