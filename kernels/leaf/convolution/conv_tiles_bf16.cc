@@ -40,8 +40,10 @@ struct Numbers {
   const P& p;
   LastSink sink;
 
-  static void multiply(bool two_rows, bool two_columns, const TileBlock& block) {
-    multiply_tiles<Pairwise>(two_rows, two_columns, block);
+  template <class Meanwhile>
+  static void multiply(bool two_rows, bool two_columns, const TileBlock& block,
+                       const Meanwhile& meanwhile) {
+    multiply_tiles<Pairwise>(two_rows, two_columns, block, meanwhile);
   }
   void finish(const int32_t* sums, int64_t pixels, int vectors, int64_t pixel,
               int64_t filter) const {

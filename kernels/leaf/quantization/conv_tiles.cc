@@ -29,9 +29,11 @@ struct Bytes {
   ByteSink sink;
   bool is_signed;
 
-  void multiply(bool two_rows, bool two_columns, const TileBlock& block) const {
-    is_signed ? multiply_tiles<Signed>(two_rows, two_columns, block)
-              : multiply_tiles<Unsigned>(two_rows, two_columns, block);
+  template <class Meanwhile>
+  void multiply(bool two_rows, bool two_columns, const TileBlock& block,
+                const Meanwhile& meanwhile) const {
+    is_signed ? multiply_tiles<Signed>(two_rows, two_columns, block, meanwhile)
+              : multiply_tiles<Unsigned>(two_rows, two_columns, block, meanwhile);
   }
   void finish(const int32_t* sums, int64_t pixels, int vectors, int64_t pixel,
               int64_t filter) const {

@@ -20,7 +20,8 @@ constexpr int64_t kOverread = 2 * kTileBytes;  // bytes that may be read past a 
 constexpr int64_t kShort = 12;  // tiles of depth of a block of windows that stay in the L1 cache
 constexpr int64_t kDeep = 24;   // tiles of depth whose weights largely stay there while
 constexpr int64_t kGroup = 4;   // these blocks of windows are multiplied by them
-constexpr int64_t kManyBlocks = 8;  // from which on this pays
+constexpr int64_t kManyBlocks = 8;    // from which on this pays
+constexpr int64_t kOverlapping = 12;  // tiles of depth during which other sums become results
 
 // In assembly, because the build's ISA level does not include AMX.
 #define MX_CLEAR_TILE(number) __asm__ volatile("tilezero %tmm" #number)
@@ -138,9 +139,11 @@ struct TileBlock {
   void* sums;
 };
 
-// Adder::add<sums, data, weights>() multiplies the tiles with these numbers.
-template <class Adder, bool two_rows, bool two_columns>
-void multiply_tiles(const TileBlock& b) {
+// Adder::add<sums, data, weights>() multiplies the tiles with these numbers; `meanwhile()` is
+// called when all products have been issued, while the tiles are still being multiplied. (Called
+// between products, its stores would delay loads of tiles at the same offset in a page.)
+template <class Adder, bool two_rows, bool two_columns, class Meanwhile>
+void multiply_tiles(const TileBlock& b, const Meanwhile& meanwhile) {
   constexpr int64_t kLine = kFilterLanes * 4;
   const uint8_t* second = b.windows + kTileRows * b.step;
   const int64_t weight_step = kTileBytes, tile = kFilterLanes * b.depth;
@@ -180,6 +183,7 @@ void multiply_tiles(const TileBlock& b) {
       own += two_columns ? 2 * tile : tile;
     }
   }
+  meanwhile();
   const int64_t row = kBlock * 4;
   char* sums = (char*)b.sums;
   MX_STORE_TILE(0, sums, row);
@@ -188,20 +192,21 @@ void multiply_tiles(const TileBlock& b) {
   if (two_rows && two_columns) MX_STORE_TILE(3, sums + kTileRows * row + kLine, row);
 }
 
-template <class Adder>
-void multiply_tiles(bool two_rows, bool two_columns, const TileBlock& block) {
+template <class Adder, class Meanwhile>
+void multiply_tiles(bool two_rows, bool two_columns, const TileBlock& block,
+                    const Meanwhile& meanwhile) {
   if (two_rows) {
-    two_columns ? multiply_tiles<Adder, true, true>(block)
-                : multiply_tiles<Adder, true, false>(block);
+    two_columns ? multiply_tiles<Adder, true, true>(block, meanwhile)
+                : multiply_tiles<Adder, true, false>(block, meanwhile);
   } else {
-    two_columns ? multiply_tiles<Adder, false, true>(block)
-                : multiply_tiles<Adder, false, false>(block);
+    two_columns ? multiply_tiles<Adder, false, true>(block, meanwhile)
+                : multiply_tiles<Adder, false, false>(block, meanwhile);
   }
 }
 
 // A layer's computation. `Numbers` provides the parts that depend on the element type:
-// `multiply(two_rows, two_columns, block)`, `finish(sums, pixels, vectors, pixel, filter)` for rows
-// of kBlock sums, and `fill(layer, data, image, band, first, rows)`.
+// `multiply(two_rows, two_columns, block, meanwhile)`, `finish(sums, pixels, vectors, pixel,
+// filter)` for rows of kBlock sums, and `fill(layer, data, image, band, first, rows)`.
 template <class Numbers>
 struct TileWork {
   TileLayer layer;
@@ -230,9 +235,21 @@ struct TileWork {
     int64_t step, first, count;
   };
 
-  // Compute panel `panel` of filters over blocks of a piece whose first result is that of `pixel`.
-  void sum(int64_t panel, const Block* blocks, int64_t number, int64_t pixel) const {
+  // A thread's sums. Those of the last block (NULL: none) become results while the tiles of the
+  // next one are multiplied, if there are enough of them.
+  struct Thread {
     alignas(64) int32_t sums[kGroup][kBlock * kBlock];
+    const int32_t* last = nullptr;
+    Block block;
+    int vectors;
+    int64_t pixel, filter;
+  };
+
+  // Compute panel `panel` of filters over blocks of a piece whose first result is that of `pixel`,
+  // but maybe not yet the results of the last block.
+  void sum(int64_t panel, const Block* blocks, int64_t number, int64_t pixel,
+           Thread& thread) const {
+    auto& sums = thread.sums;
     const int64_t past = layer.before(panel + 1), all = layer.depth_tiles();
     const int64_t deep = number > 1 ? ceil_div(all, ceil_div(all, kDeep)) : all;
     for (int64_t vector = layer.before(panel); vector < past; vector += kWideVectors) {
@@ -246,23 +263,31 @@ struct TileWork {
           const int64_t apart = tile ? kBlock * 4 : 0, tiles = least(deep, all - tile);
           numbers.multiply(
               b.count > kTileRows, vectors > 1,
-              {reach, layer.depth, tile, tiles, b.from, b.step, own, begin, apart, sums[i]});
-          if (tile + deep >= all) finish(b, sums[i], vectors, pixel, filter);
+              {reach, layer.depth, tile, tiles, b.from, b.step, own, begin, apart, sums[i]}, [&] {
+                if (thread.last) finish(thread);
+              });
+          if (tile + deep < all) continue;
+          thread.last = sums[i], thread.block = b, thread.vectors = vectors;
+          thread.pixel = pixel, thread.filter = filter;
+          if (all < kOverlapping) finish(thread);
         }
       }
     }
   }
 
-  void finish(const Block& b, const int32_t* sums, int vectors, int64_t pixel,
-              int64_t filter) const {
-    const int64_t row = layer.row_windows();
+  // Convert the last sums to results.
+  __attribute__((noinline)) void finish(Thread& thread) const {
+    const Block& b = thread.block;
+    const int64_t row = layer.row_windows(), pixel = thread.pixel;
     for (int64_t i = 0; i < b.count;) {
       const int64_t x = (b.first + i) % row, y = (b.first + i) / row;
       const int64_t rest = least(row - x, b.count - i), inside = least(layer.out_width - x, rest);
       if (inside > 0)
-        numbers.finish(sums + i * kBlock, inside, vectors, pixel + y * layer.out_width + x, filter);
+        numbers.finish(thread.last + i * kBlock, inside, thread.vectors,
+                       pixel + y * layer.out_width + x, thread.filter);
       i += rest;
     }
+    thread.last = nullptr;
   }
 
   // Flat data: windows [first, first + count). The last ones are copied to `tail`.
@@ -287,7 +312,7 @@ struct TileWork {
   // Compute one piece, for panels [begin, end). All panels process a block of windows in turn if
   // the weights are few or the block stays in the L1 cache. Otherwise each panel goes over all
   // windows, some blocks at a time if its weights exceed the L1 cache.
-  void piece(int64_t unit, uint8_t* space, int64_t begin, int64_t end) const {
+  void piece(int64_t unit, uint8_t* space, int64_t begin, int64_t end, Thread& thread) const {
     const TileLayer& l = layer;
     const int64_t group = unit / cut.pieces * cut.images, first = unit % cut.pieces * cut.size;
     const int64_t extent = least(cut.size, (l.flat() ? l.out_width : l.out_height) - first);
@@ -311,7 +336,7 @@ struct TileWork {
             w += block();
           } while (++number < most && w < windows && blocks[number - 1].step == l.window_step());
           for (int64_t p = panel; p < panel + each; ++p)
-            sum(p, blocks, number, l.flat() ? 0 : pixel);
+            sum(p, blocks, number, l.flat() ? 0 : pixel, thread);
         }
       }
     }
@@ -328,10 +353,12 @@ struct TileWork {
     parallel_for(threads, shared, each, [&](int64_t begin, int64_t end) {
       const Tiles tiles(layer.depth);
       uint8_t* own = spaces + begin / each * space;
+      Thread thread;
       if (cut.by_panels)
-        for (int64_t i = 0; i < units; ++i) piece(i, own, begin, end);
+        for (int64_t i = 0; i < units; ++i) piece(i, own, begin, end, thread);
       else
-        for (int64_t i = begin; i < end; ++i) piece(i, own, 0, layer.panels());
+        for (int64_t i = begin; i < end; ++i) piece(i, own, 0, layer.panels(), thread);
+      if (thread.last) finish(thread);
     });
   }
 };
