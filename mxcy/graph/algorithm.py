@@ -28,7 +28,8 @@ _LONG = 20_000_000  # candidates slower than this get one round
 
 #: convolution kernels, likely best first, with the parameters to try
 _CONV = {
-    "conv_winograd": (0, 96),  # tiles at a time: as fit the cache, or many for large weights
+    # tiles at a time: as fit the cache, many for large weights, or none that threads share
+    "conv_winograd": (0, 96, -1),
     "conv_winograd_small": (96,),
     "conv_winograd_large": (0,),
     "conv_winograd_strided": (0,),

@@ -25,7 +25,7 @@ constexpr int kAhead = 1024;  // prefetch distance of the weights, in elements
 struct Pairwise {
   static constexpr int64_t kBytes = 2 * kBlockLanes * sizeof(bf16);  // of a pair of channels
 
-  template <int R, int W, bool prefetches>
+  template <int R, int W, int lines>
   static void product(int64_t in_blocks, const bf16* v, int64_t v_step, const bf16* u, float* m,
                       int64_t m_step, const char* prefetch_at, int64_t step) {
     constexpr int B = kBlockLanes;
@@ -38,9 +38,10 @@ struct Pairwise {
         for (int w = 0; w < W; ++w) {
           right[w] = load_pairs(u + 2 * w * B);
           __builtin_prefetch(u + kAhead + 2 * w * B);
-          if (prefetches) __builtin_prefetch(prefetch_at + 64 * w, 0, 2);
         }
-        if (prefetches) prefetch_at += step;
+#pragma GCC unroll 2
+        for (int i = 0; i < lines; ++i) __builtin_prefetch(prefetch_at + 64 * i, 0, 2);
+        if (lines) prefetch_at += step;
 #pragma GCC unroll 14
         for (int r = 0; r < R; ++r) {
 #pragma GCC unroll 2

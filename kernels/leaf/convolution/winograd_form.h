@@ -10,6 +10,7 @@ constexpr int64_t kMaxTiles = 4 * kTileGroup;
 // Fewer threads than this do not divide work by points: the weights that each reads stay many.
 constexpr int kLeastPointThreads = 4;
 constexpr int64_t kFewOuts = 2 * kPanel;
+constexpr int kOwnTiles = -1;  // for `tile`: threads share no V, which is slow between some cores
 
 // The input under a tile: a pointer into the image if it lies inside, else a zero-padded copy.
 template <class T>
@@ -177,7 +178,8 @@ struct Form {
     const int64_t panels = ceil_div(g.out_blocks, kPanel);
     Cut best{};
     double least_cost = -1;
-    for (int sides = 1; sides <= threads && (sides == 1 || sides <= panels); ++sides) {
+    const int most = tile == kOwnTiles ? 1 : threads;
+    for (int sides = 1; sides <= most && (sides == 1 || sides <= panels); ++sides) {
       const int64_t each = ceil_div(panels, sides);
       if (sides > 1 && ceil_div(panels, sides - 1) == each) continue;
       const Cut cut = cut_by(g, tile, threads / sides, sides, each * kPanel);
@@ -189,7 +191,7 @@ struct Form {
     const int64_t bytes =
         kPoints * B * (int64_t)sizeof(float) * g.tiles * (g.in_blocks + g.out_blocks);
     const bool fits = (tile <= 0 || tile >= g.tiles) && bytes <= threads * second_cache() / 2;
-    if (threads < kLeastPointThreads || g.tiles < 1 || !fits) return best;
+    if (threads < kLeastPointThreads || most == 1 || g.tiles < 1 || !fits) return best;
     return cost_by_points(g, threads) < least_cost * .95 ? cut_by_points(g) : best;
   }
 

@@ -142,7 +142,7 @@ def test_other_kernels(kernel, source, same):
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-@pytest.mark.parametrize("tile", [0, 1, 5, 40, 1000])
+@pytest.mark.parametrize("tile", [-1, 0, 1, 5, 40, 1000])
 @pytest.mark.parametrize("blocks", [(1, 1), (2, 3), (3, 6), (5, 9)])
 def test_channels_and_cuts(blocks, tile, threads):
     problem = Problem(3, blocks[0] * BLOCK, blocks[1] * BLOCK, (14, 11), tile=tile)
