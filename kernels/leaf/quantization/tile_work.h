@@ -58,8 +58,33 @@ class Tiles {
 
 struct TileLayer : ByteLayer {
   int64_t depth = kTileBytes;  // bytes of a window in a tile
+  // Whether the band has one array per place of a pixel between two windows: windows continue
+  // evenly in spite of strides, and each pixel under a window is a run.
+  bool in_phases = false;
 
   using ByteLayer::ByteLayer;
+  bool by_rows() const { return !in_phases && ByteLayer::by_rows(); }
+  int64_t runs() const { return in_phases ? taps_y * taps_x : ByteLayer::runs(); }
+  int64_t run() const { return in_phases ? channels : ByteLayer::run(); }
+  int64_t phases() const { return in_phases ? stride_y * stride_x : 1; }
+  int64_t phase_width() const { return out_width + (taps_x - 1) / stride_x; }
+  int64_t band_row() const { return in_phases ? phase_width() * channels : ByteLayer::band_row(); }
+  int64_t band_rows(int64_t rows) const {
+    return in_phases ? rows + (taps_y - 1) / stride_y : ByteLayer::band_rows(rows);
+  }
+  int64_t band(int64_t rows) const { return phases() * band_rows(rows) * band_row(); }
+  // The runs under a window of a piece of `rows` rows.
+  ByteReach reach(int64_t rows) const {
+    ByteReach reach = reach_of(*this);
+    reach.runs = (int)runs(), reach.bytes = run();
+    for (int64_t r = 0; in_phases && r < runs(); ++r) {
+      const int64_t y = r / taps_x, x = r % taps_x;
+      const int64_t phase = y % stride_y * stride_x + x % stride_x;
+      reach.offset[r] =
+          (phase * band_rows(rows) + y / stride_y) * band_row() + x / stride_x * channels;
+    }
+    return reach;
+  }
   explicit TileLayer(const ByteLayer& layer) : ByteLayer(layer) {}
   int64_t run_tiles() const { return ceil_div(run(), depth); }
   int64_t depth_tiles() const { return runs() * run_tiles(); }
@@ -75,12 +100,12 @@ struct TileLayer : ByteLayer {
   int64_t tile_bytes() const { return kFilterLanes * depth; }  // of a tile of weights
 
   // Whether windows continue at the same distance across rows.
-  bool evenly() const { return flat() || (column_step() == 1 && row_step() == 1); }
+  bool evenly() const { return flat() || in_phases || (column_step() == 1 && row_step() == 1); }
   int64_t row_windows() const {
     return flat() ? out_width : evenly() ? band_row() / channels : round_up(out_width, kTileRows);
   }
-  int64_t window_step() const { return column_step() * channels; }
-  int64_t image_band() const { return band_rows(out_height) * band_row(); }
+  int64_t window_step() const { return evenly() ? channels : column_step() * channels; }
+  int64_t image_band() const { return band(out_height); }
 };
 
 // Images, or pieces of an image's rows (of columns, if it is flat), that a thread processes at a
@@ -113,7 +138,7 @@ struct TileCut {
     pieces = ceil_div(whole, size);
   }
   int64_t units(const TileLayer& l) const { return ceil_div(l.images, images) * pieces; }
-  int64_t piece_band(const TileLayer& l) const { return l.band_rows(size) * l.band_row(); }
+  int64_t piece_band(const TileLayer& l) const { return l.band(size); }
   // Of a thread: the bands, or for flat data a copy of the last windows, past which nothing may be
   // read.
   int64_t workspace(const TileLayer& l) const {
@@ -221,13 +246,11 @@ struct TileWork {
            const int8_t* own, int threads)
       : layer(l),
         cut(layer, threads),
-        reach(reach_of(layer)),
+        reach(layer.reach(cut.size)),
         numbers(n),
         in((const uint8_t*)from),
         start(begin),
-        weights(own) {
-    reach.bytes = layer.run();
-  }
+        weights(own) {}
 
   // Windows [first, first + count) of a piece, `step` bytes apart.
   struct Block {
@@ -318,7 +341,7 @@ struct TileWork {
     const int64_t extent = least(cut.size, (l.flat() ? l.out_width : l.out_height) - first);
     const int64_t images = least(cut.images, l.images - group), band = cut.piece_band(l);
     for (int64_t i = 0; !l.flat() && i < images; ++i)
-      numbers.fill(l, in, group + i, space + i * band, first, extent);
+      numbers.fill(l, in, group + i, space + i * band, first, l.in_phases ? cut.size : extent);
     const int64_t windows = l.flat() ? extent : (extent - 1) * l.row_windows() + l.out_width;
     const int64_t few = l.depth_tiles() <= kShort ? second_cache() / 4 : kFewWeights;
     const int64_t each = l.packed_bytes() <= few ? end - begin : 1;
