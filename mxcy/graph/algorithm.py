@@ -42,8 +42,8 @@ _CONV = {
 #: kernels that can scale, shift and rectify their input
 _SCALING = {"conv_blocked": (0,)}
 _DECONV = {"deconv_onednn": (0, 1, 2)}  # oneDNN's preferred layout, the given one, row-major
-#: dense kernels; Strassen's algorithm with two levels or one
-_DENSE = {"fc_panels": (0,), "fc_onednn": (0,), "fc_strassen": (2, 1)}
+#: dense kernels; Strassen's algorithm with two levels, one, or one without sharing between threads
+_DENSE = {"fc_panels": (0,), "fc_onednn": (0,), "fc_strassen": (2, 1, 3)}
 #: int8 kernels
 _INT8 = {
     "_int8_conv": {

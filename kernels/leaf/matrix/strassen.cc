@@ -1,12 +1,13 @@
 // "fc_strassen": dense layers by one or two levels of Strassen's algorithm, over the packed weights
-// of fc_panels.
+// of fc_panels. Its `tile` is one of Variant.
 //
 //     for each block of rows
 //       for each block of k            of a half (quarter) of k: add up parts of the data
 //         for each cell of columns     2 (4) neighbouring panels; results are kept in the cache
 //           for each product           add up blocks of weights; multiply; add to parts of results
 //
-// Threads that compute different columns of the same rows share the sums of the data.
+// Threads that compute different columns of the same rows share the sums of the data, or, where
+// another core's sums arrive too slowly, repeat them.
 #include <atomic>
 
 #include "core/cache.h"
@@ -20,20 +21,23 @@ MX_LEAF_BEGIN
 namespace {
 
 typedef mx_fused_dense_params P;
+enum Variant { kOneLevel = 1, kTwoLevels, kOneLevelRepeated, kVariants };
+inline int levels_of(const P& p) { return p.tile == kTwoLevels ? 2 : 1; }
 
 // How a team divides a layer: `ways` groups of threads take the rows, `sides` threads of each group
-// the columns; and the rows that fit the caches.
+// the columns, and `sharers` threads share sums of the data; and the rows that fit the caches.
 struct Division {
-  int ways, sides;
+  int ways, sides, sharers;
   int64_t rows, cols;              // of a thread
   int64_t block_depth, part_rows;  // k and rows of a block, of a part
   int64_t tile_rows;               // rows of a register tile
 
   Division(const P& p, int threads) {
-    const int64_t parts = 1 << p.tile, products = strassen_products((int)p.tile);
+    const int64_t parts = 1 << levels_of(p), products = strassen_products(levels_of(p));
     int team[2];
     split_team<float>(threads, p.rows, p.hidden, team);
     ways = team[0], sides = team[1];
+    sharers = p.tile == kOneLevelRepeated ? 1 : sides;
     rows = round_up(ceil_div(p.rows, ways), parts);
     cols = round_up(ceil_div(p.hidden, sides), parts * kWidth);
     block_depth = depth_of_block(p.depth / parts);
@@ -42,8 +46,8 @@ struct Division {
     part_rows = ceil_div(all, ceil_div(all, most));
     tile_rows = tile_height(part_rows);
   }
-  // Blocks of sums of a way: its sides write one while some still read the one before.
-  int blocks() const { return sides > 1 ? 2 : 1; }
+  // Blocks of sums of those that share: they write one while some still read the one before.
+  int blocks() const { return sharers > 1 ? 2 : 1; }
   int64_t sum_size() const { return part_rows * block_depth; }  // elements of a product's sums
 };
 
@@ -57,8 +61,8 @@ class Layer {
         bias_(p.bias ? data<float>(call->in[2]) : nullptr),
         other_(p.sum ? data<float>(call->in[call->nin - 1]) : nullptr),
         out_(data<float>(call->out[0])),
-        levels_((int)p.tile),
-        parts_(1 << p.tile),
+        levels_(levels_of(p)),
+        parts_(1 << levels_),
         cell_cols_(parts_ * kWidth),
         part_depth_(p.depth / parts_),
         member_(member),
@@ -80,7 +84,7 @@ class Layer {
       for (int64_t p0 = 0; p0 < part_depth_; p0 += division_.block_depth, ++block) {
         use_sums(block);
         if (cells_ && rows > 0) pack(i, rows, p0);
-        if (division_.sides > 1) member_.barrier();
+        if (division_.sharers > 1) member_.barrier();
         if (*failed) return;
         if (rows > 0 && begin < end) multiply(i, rows, begin, end, p0);
       }
@@ -112,7 +116,7 @@ class Layer {
 
   void use_sums(int64_t block) {
     const int blocks = division_.blocks();
-    const int64_t at = way_ * blocks + block % blocks;
+    const int64_t at = member_.rank / division_.sharers * blocks + block % blocks;
     sums_ = all_sums_ + at * strassen_products(levels_) * division_.sum_size();
   }
 
@@ -120,8 +124,9 @@ class Layer {
   // each tile. Shares are whole vectors of k.
   void pack(int64_t first, int64_t rows, int64_t p0) {
     const int64_t part_rows = rows_of_part(rows), stride = raw_size(), depth = depth_at(p0);
-    const int64_t share = round_up(ceil_div(depth, division_.sides), (int64_t)kLanes<float>);
-    const int64_t from = least(side_ * share, depth);
+    const int sharers = division_.sharers;
+    const int64_t share = round_up(ceil_div(depth, sharers), (int64_t)kLanes<float>);
+    const int64_t from = least(member_.rank % sharers * share, depth);
     const int64_t count = least(share, depth - from);
     for (int64_t t = 0; t < part_rows; t += division_.tile_rows) {
       const int height = (int)least(division_.tile_rows, part_rows - t);
@@ -265,8 +270,8 @@ class Layer {
 
 // The reason the kernel rejects a call, or NULL.
 const char* refusal(const P& p) {
-  if (p.tile < 1 || p.tile > kMostLevels) return "has one or two levels";
-  const int64_t parts = 1 << p.tile;
+  if (p.tile < kOneLevel || p.tile >= kVariants) return "has one or two levels";
+  const int64_t parts = 1 << levels_of(p);
   if (p.hidden % (parts * kWidth) || p.depth % parts) return "units or inputs cannot be halved";
   if (p.rows < 32 * parts || p.hidden < 128 * parts || p.depth < 128 * parts) {
     return "too small to profit";
@@ -286,7 +291,8 @@ int fc_strassen(const mx_call* call) {
   if (const char* reason = refusal(p)) return mx_fail("fc_strassen: %s", reason);
   const auto size = [&](int threads) {
     const Division division(p, threads);
-    return division.ways * division.blocks() * strassen_products((int)p.tile) * division.sum_size();
+    return threads / division.sharers * division.blocks() * strassen_products(levels_of(p)) *
+           division.sum_size();
   };
   const int threads = call->threads;
   const int64_t most = size(threads) > size(1) ? size(threads) : size(1);

@@ -12,11 +12,14 @@ from tests.ops.matrix.fused_dense import check, compute, describe
 SHAPES = ((128, 512, 512), (131, 512, 516), (253, 768, 1540), (700, 512, 600))
 
 
-@pytest.mark.parametrize("levels", (1, 2))
+ONE_LEVEL, TWO_LEVELS, REPEATED = 1, 2, 3  # the last: each thread adds up the data's sums itself
+
+
+@pytest.mark.parametrize("variant", (ONE_LEVEL, TWO_LEVELS, REPEATED))
 @pytest.mark.parametrize("threads", (1, 2))
 @pytest.mark.parametrize("shape", SHAPES)
-def test_against_numpy(shape, threads, levels):
-    kernel = {"kernel": "fc_strassen", "tile": levels}
+def test_against_numpy(shape, threads, variant):
+    kernel = {"kernel": "fc_strassen", "tile": variant}
     check(shape, threads, **kernel)
     check(shape, threads, bias=False, other=True, **kernel)
     check(shape, threads, bias=False, act="relu", **kernel)
@@ -38,13 +41,22 @@ def test_sum_in_place():
     check(shape, other=True, act="relu", inplace=True, kernel="fc_strassen", tile=1)
 
 
-@pytest.mark.parametrize("levels", (1, 2))
+@pytest.mark.parametrize("variant", (ONE_LEVEL, TWO_LEVELS, REPEATED))
 @pytest.mark.parametrize("threads", (2, 3, 8, 32))
 @pytest.mark.parametrize("shape", ((128, 768, 768), (301, 512, 516), (256, 512, 2400)))
-def test_same_bits_with_any_team(shape, threads, levels):
-    kernel = {"kernel": "fc_strassen", "tile": levels}
+def test_same_bits_with_any_team(shape, threads, variant):
+    kernel = {"kernel": "fc_strassen", "tile": variant}
     one, many = (compute(shape, team, act="gelu_erf", **kernel)[0] for team in (1, threads))
     np.testing.assert_array_equal(one, many)
+
+
+def test_same_bits_whether_threads_share_sums():
+    options = {"act": "gelu_erf", "kernel": "fc_strassen"}
+    shared, repeated = (
+        compute((301, 512, 1540), 2, tile=variant, **options)[0]
+        for variant in (ONE_LEVEL, REPEATED)
+    )
+    np.testing.assert_array_equal(shared, repeated)
 
 
 @pytest.mark.parametrize("levels", (1, 2))
@@ -62,7 +74,7 @@ def test_each_level_multiplies_the_error_by_at_most_four(levels):
         ((128, 512, 513), 1, "cannot be halved"),
         ((128, 512, 514), 2, "cannot be halved"),
         ((20, 512, 512), 1, "too small"),
-        ((128, 512, 512), 3, "one or two levels"),
+        ((128, 512, 512), 4, "one or two levels"),
     ),
 )
 def test_refusals(shape, levels, reason):
