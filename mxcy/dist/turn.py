@@ -1,6 +1,5 @@
 """The turn to advance communication, which one thread of a process has at a time."""
 
-import contextlib
 import threading
 import time
 
@@ -46,10 +45,15 @@ class Turn:
         progress = self._progress
         if progress.elastic or not self.acquire(blocking=False):
             return False
-        with self._taken():
+        try:
             if progress.inbox or progress.failed is not None:
                 return False
             function()
+        except BaseException as error:
+            self._abort(error)
+            raise
+        finally:
+            self.release()
         return True
 
     def attend(self, function, over):
@@ -66,8 +70,13 @@ class Turn:
         progress = self._progress
         progress.inbox.add(function)
         if self._take(over):
-            with self._taken():
+            try:
                 self._advance_until(over)
+            except BaseException as error:
+                self._abort(error)
+                raise
+            finally:
+                self.release()
         if not over.is_set():
             progress.inbox.wake.set()
             over.wait()
@@ -93,14 +102,7 @@ class Turn:
                 until = now + _PATIENCE
             now = time.monotonic()
 
-    @contextlib.contextmanager
-    def _taken(self):
-        """Give the turn back; what an error of MPI or an interrupt leaves begun has no end."""
-        try:
-            yield
-        except BaseException as error:
-            progress = self._progress
-            progress.abort(f"rank {progress.world.rank}: communication failed: {error!r}")
-            raise
-        finally:
-            self.release()
+    def _abort(self, error):
+        """What an error of MPI or an interrupt leaves begun has no end."""
+        progress = self._progress
+        progress.abort(f"rank {progress.world.rank}: communication failed: {error!r}")
