@@ -164,4 +164,4 @@ print(rss[1], rss[-1])
 
 def test_ever_new_sizes_keep_the_process_small(run_python):
     early, late = map(int, run_python(CHURN).split())
-    assert late < early + 100  # of 4 GB in all
+    assert late < early + 125  # of 4 GB in all; the pool alone keeps up to 256 MB
