@@ -116,8 +116,7 @@ class HybridBlock(CachedGraph, Block):
         clear : bool
             Drop existing graphs.
         static_alloc, static_shape : bool
-            Keep a plan's memory between calls, in training from the backward pass to the next call;
-            assume that shapes never change.
+            Keep memory between calls, also of training; assume that shapes never change.
         inline_limit : int
             Largest number of operators for which a graph runs operator by operator.
         forward_bulk_size, backward_bulk_size : int, optional
