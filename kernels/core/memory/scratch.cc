@@ -1,15 +1,18 @@
 // Scratch memory of the calling thread.
 #include "core/memory/scratch.h"
 
+#include <algorithm>
+
 #include "core/integers.h"
+#include "core/memory/huge_pages.h"
 #include "mxcy.h"
 
 namespace mx {
 namespace {
 
-// Large blocks are whole huge pages, which mx_system_alloc takes from two pages on: panels in
-// scattered small pages displace each other from the second cache.
-constexpr size_t kHuge = (size_t)2 << 20, kLarge = kHuge / 4;
+// Large blocks are whole huge pages, at least two: panels in blocks of just their size, which share
+// huge pages with others, displace each other from the second cache.
+constexpr size_t kLarge = kHugePage / 4;
 
 struct Block {
   void* data = nullptr;
@@ -26,7 +29,7 @@ void* scratch(Slot slot, size_t bytes) {
     mx_system_free(block.data);
     block.bytes = 0;
     if (bytes >= kLarge)
-      bytes = (size_t)round_up((int64_t)(bytes < 2 * kHuge ? 2 * kHuge : bytes), (int64_t)kHuge);
+      bytes = (size_t)round_up((int64_t)std::max(bytes, 2 * kHugePage), (int64_t)kHugePage);
     block.data = mx_system_alloc(bytes);
     if (block.data) block.bytes = bytes;
   }

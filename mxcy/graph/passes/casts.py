@@ -3,13 +3,13 @@
 import numpy as np
 
 from mxcy._base.dtypes import CODES, DTYPES
+from mxcy.graph.analysis.casts import CASTS
 from mxcy.graph.analysis.users import Users
 from mxcy.graph.rewrite import Rewrite
-from mxcy.ops.core.record import find
 
 __all__ = ["run"]
 
-_CASTS, _BFLOAT = (find("Cast"), find("amp_cast")), CODES["bfloat16"]
+_BFLOAT = CODES["bfloat16"]
 
 
 def run(graph, target):
@@ -51,7 +51,7 @@ def _undone(graph):
 
 
 def _casts(node):
-    return node.op in _CASTS
+    return node.op in CASTS
 
 
 def _reshapes(node):

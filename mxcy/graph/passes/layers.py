@@ -10,6 +10,7 @@ from functools import cache
 
 from mxcy._base.dtypes import CODES
 from mxcy.graph.algorithm import TUNE
+from mxcy.graph.analysis.casts import CASTS
 from mxcy.graph.analysis.users import Users
 from mxcy.graph.planning.plan import ONCE
 from mxcy.graph.rewrite import Rewrite
@@ -18,7 +19,6 @@ from mxcy.ops.core.record import REGISTRY, find
 __all__ = ["run", "unfused"]
 
 _FLOAT, _BFLOAT = CODES["float32"], CODES["bfloat16"]
-_CASTS = (find("Cast"), find("amp_cast"))
 _BATCH_NORM = find("BatchNorm")
 #: kind of layer -> part -> setting that disables its fusion; other parts are never fused
 _SWITCHES = {
@@ -128,7 +128,7 @@ def _widening_casts(graph, users, number):
         return []
     readers = [user for user, _, _ in users[number]]
     widening = all(
-        user >= 0 and graph.nodes[user].op in _CASTS and graph.specs[user][0].dtype == _FLOAT
+        user >= 0 and graph.nodes[user].op in CASTS and graph.specs[user][0].dtype == _FLOAT
         for user in readers
     )
     return readers if widening else []
@@ -241,7 +241,7 @@ def _wide(rewrite, entry):
     if rewrite.spec(entry).dtype != _BFLOAT:
         return entry
     node = rewrite.node(entry)
-    if node.op in _CASTS and rewrite.spec(node.inputs[0]).dtype == _FLOAT:
+    if node.op in CASTS and rewrite.spec(node.inputs[0]).dtype == _FLOAT:
         return node.inputs[0]  # packing rounds it anyway
     extra = {ONCE: ""} if node.op is None else None
     return rewrite.add("Cast", {"dtype": "float32"}, [entry], None, extra)

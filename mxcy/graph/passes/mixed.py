@@ -5,6 +5,7 @@ read and write bfloat16 and compute in float32 save the traffic.
 """
 
 from mxcy._base.dtypes import CODES
+from mxcy.graph.analysis.casts import CASTS
 from mxcy.graph.analysis.users import Users
 from mxcy.graph.rewrite import Rewrite
 from mxcy.ops.core.prepare import prepare
@@ -13,7 +14,6 @@ from mxcy.ops.core.record import find
 __all__ = ["run"]
 
 _FLOAT, _BFLOAT = CODES["float32"], CODES["bfloat16"]
-_CASTS = (find("Cast"), find("amp_cast"))
 #: operator -> (the one for bfloat16 arrays, number of its arrays); attention is loaded late
 _MIXED = {
     "LayerNorm": ("_mixed_layer_norm", lambda a: 1),
@@ -33,7 +33,7 @@ def run(graph, target):
             op, attrs, entries = _narrow(graph, node)
             inputs = [rewrite.entry(entry) for entry in entries]
             rewrite.replace((number, 0), rewrite.add(op, attrs, inputs, node.name))
-        elif node.op in _CASTS and node.inputs[0][0] in fitting:
+        elif node.op in CASTS and node.inputs[0][0] in fitting:
             rewrite.replace((number, 0), rewrite.entry(node.inputs[0]))
         else:
             rewrite.keep(number)
@@ -69,6 +69,4 @@ def _fits(graph, users, number, target):
 
 def _casts(graph, number, dtype):
     """Whether a node is a cast to a dtype."""
-    return (
-        number >= 0 and graph.nodes[number].op in _CASTS and graph.specs[number][0].dtype == dtype
-    )
+    return number >= 0 and graph.nodes[number].op in CASTS and graph.specs[number][0].dtype == dtype

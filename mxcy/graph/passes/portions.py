@@ -6,6 +6,7 @@ arrays and more weights, which each portion reads again, so their portions have 
 parts of results are computed in their places.
 """
 
+from mxcy.graph.analysis.casts import CASTS
 from mxcy.graph.analysis.users import Users
 from mxcy.graph.planning.plan import ONCE
 from mxcy.graph.rewrite import Rewrite
@@ -14,7 +15,6 @@ from mxcy.ops.core.record import find
 __all__ = ["run"]
 
 _SLICE, _CONCAT = find("slice_axis"), find("Concat")
-_CASTS = find("Cast"), find("amp_cast")
 # Bytes per thread, as cores bring their caches along:
 _MOST = 6 << 20  # of a layer's data and result that pass between layers in the caches
 _PORTION = 4 << 20  # the same of a portion
@@ -92,7 +92,7 @@ class _Region:
         if node.op.batched is not None:
             positions = tuple(node.op.batched(node.attrs, ins))
         else:  # begins no region: its operands may be weights
-            pointwise = read and (node.op in _CASTS or node.op.pointwise(node.attrs) is not None)
+            pointwise = read and (node.op in CASTS or node.op.pointwise(node.attrs) is not None)
             positions = tuple(range(len(ins))) if pointwise else ()
         out = graph.specs[number][0].shape
         others = any(output for _, _, output in self._users[number])

@@ -1,12 +1,12 @@
 """Removal of casts to an array's own dtype; multi-array casts are split into single ones."""
 
 from mxcy._base.dtypes import name_of
+from mxcy.graph.analysis.casts import CASTS
 from mxcy.graph.rewrite import Rewrite
 from mxcy.ops.core.record import find
 
 __all__ = ["run"]
 
-_CASTS = (find("Cast"), find("amp_cast"))
 _MULTICAST = find("amp_multicast")
 
 
@@ -38,7 +38,7 @@ def _concerns(graph, number):
     node, specs = graph.nodes[number], graph.specs[number]
     if node.op is _MULTICAST:
         return all(spec.dtype is not None for spec in specs)
-    if node.op not in _CASTS or specs[0].dtype is None:
+    if node.op not in CASTS or specs[0].dtype is None:
         return False
     (entry,) = node.inputs
     return graph.spec(entry).dtype == specs[0].dtype and _may_go(graph, number, entry)

@@ -1,15 +1,15 @@
 """Float32 execution of operators without a bfloat16 kernel, and removal of reverted casts."""
 
 from mxcy._base.dtypes import CODES
+from mxcy.graph.analysis.casts import CASTS
 from mxcy.graph.rewrite import Rewrite
 from mxcy.ops.core.infer import Spec
 from mxcy.ops.core.prepare import prepare
-from mxcy.ops.core.record import find
 
 __all__ = ["run"]
 
 _FLOAT, _BFLOAT = CODES["float32"], CODES["bfloat16"]
-_CAST, _AMP_CAST = find("Cast"), find("amp_cast")
+_CAST, _AMP_CAST = CASTS
 
 
 def run(graph, target):
@@ -47,7 +47,7 @@ def _is_lacking(graph, number, target, known):
     node, outs = graph.nodes[number], graph.specs[number]
     ins = [graph.spec(entry) for entry in node.inputs]
     bfloat16 = any(spec.dtype == _BFLOAT for spec in (*ins, *outs))
-    if not bfloat16 or node.op in (_CAST, _AMP_CAST) or node.op.foreign or node.op.writes:
+    if not bfloat16 or node.op in CASTS or node.op.foreign or node.op.writes:
         return False
     if not all(spec.known for spec in ins):
         return False
