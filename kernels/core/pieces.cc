@@ -6,17 +6,17 @@
 #include <chrono>
 #include <cstring>
 
+#include "core/sum_types.h"
 #include "core/tensor.h"
 #include "machine.h"
-#include "mxcy_sums.h"
 
 namespace {
 
 constexpr int64_t kChunkBytes = 2048;  // of sums and values, which stay in the first cache
 constexpr int64_t kAhead =
     2;  // pieces that are passed before this rank's own are summed, if these came
-constexpr int64_t kTurns = 64;      // per call, so that other sessions have theirs
-constexpr int64_t kGlances = 1000;  // at the others' counters, some 50 us
+constexpr int64_t kTurns = 64;    // per call, so that other sessions have theirs
+constexpr int64_t kGlances = 64;  // at the others' counters, some 3 us
 constexpr int64_t kMostRanks = MX_PIECES_RANKS, kMostStates = MX_PIECES_STATES;
 constexpr int64_t kProbe = 1;      // this step passes through the caches, the next one past them
 constexpr int64_t kFarCaches = 2;  // writing through the caches must not take so many times as long
@@ -35,8 +35,22 @@ int64_t now() {
       .count();
 }
 
+template <class T>
+void sum_arrays(const void* const* terms, int64_t arrays, int64_t count, T* out) {
+  const T *first = static_cast<const T*>(terms[0]), *second = static_cast<const T*>(terms[1]);
+  for (int64_t i = 0; i < count; ++i) out[i] = static_cast<T>(first[i] + second[i]);
+  for (int64_t t = 2; t < arrays; ++t) {
+    const T* other = static_cast<const T*>(terms[t]);
+    for (int64_t i = 0; i < count; ++i) out[i] = static_cast<T>(out[i] + other[i]);
+  }
+}
+
 class Session {
  public:
+  struct Piece {
+    int64_t first, count;
+  };
+
   explicit Session(mx_pieces& p) : p_(p), size_(mx::item_size(p.dtype)) {}
 
   bool over() const {
@@ -60,8 +74,7 @@ class Session {
     const int64_t began = probes ? now() : 0;
     for (int64_t rank = 0; rank < p_.ranks; ++rank) {
       if (rank == p_.rank) continue;
-      const Piece piece = piece_of(step, rank);
-      copy(slot(step, p_.rank, rank), source(piece.first), piece.count * size_, streams);
+      gather(piece_of(step, rank), slot(step, p_.rank, rank), streams);
     }
     mx::machine::order_streams();
     report(&Counters::passed, ++p_.passed);
@@ -75,19 +88,23 @@ class Session {
     const int64_t step = p_.summed;
     if (!p_.ready || step == p_.steps || !others_have(&Counters::passed, step + 1)) return false;
     const Piece piece = piece_of(step, p_.rank);
-    for (int64_t done = 0, count; done < piece.count; done += count) {
-      count = std::min(piece.count - done, kChunkBytes / size_);
-      const void* terms[kMostRanks];
+    const void* terms[kMostRanks];
+    for_runs(piece, kChunkBytes / size_, [&](int64_t done, int64_t key, int64_t at, int64_t count) {
       for (int64_t rank = 0; rank < p_.ranks; ++rank)
-        terms[rank] =
-            rank == p_.rank ? source(piece.first + done) : slot(step, rank, p_.rank) + done * size_;
+        terms[rank] = rank == p_.rank ? p_.sources[key] + at * size_
+                                      : slot(step, rank, p_.rank) + done * size_;
+      const int64_t element = piece.first + done;
+      alignas(64) char values[kChunkBytes];
       if (p_.kernel)
-        update(terms, piece.first + done, count);
+        update(terms, element, count, values);
+      else if (p_.sums)
+        return add(terms, count, p_.sums + (element - p_.cuts[p_.rank]) * size_);
       else
-        add(terms, count, p_.sums + (piece.first + done - p_.cuts[p_.rank]) * size_);
-    }
+        replace(terms, element, count, values);
+      if (p_.targets) write(key, at, values, count);
+    });
     report(&Counters::summed, ++p_.summed);
-    if (p_.kernel) end_updates(p_.summed);
+    if (p_.kernel || !p_.sums) end_updates(p_.summed);
     return true;
   }
 
@@ -104,21 +121,18 @@ class Session {
       int64_t& step = p_.taken[rank];
       if (rank == p_.rank || step == p_.steps || !has(rank, &Counters::updated, step + 1)) continue;
       const Piece piece = piece_of(step++, rank);
-      hand_over(piece.first, piece.count, value(rank, piece.first));
+      hand_over(piece, value(rank, piece.first));
       moved = true;
     }
     return moved;
   }
 
-  void hand_over(int64_t first, int64_t count, const char* values) {
-    if (!p_.ntargets) return;
-    int64_t i = std::upper_bound(p_.starts, p_.starts + p_.ntargets + 1, first) - p_.starts - 1;
-    for (int64_t length; count > 0; first += length, count -= length, ++i) {
-      length = std::min(count, p_.starts[i + 1] - first);
-      mx::machine::stream(p_.targets[i] + (first - p_.starts[i]) * size_, values,
-                          static_cast<size_t>(length * size_));
-      values += length * size_;
-    }
+  // Copy values to the targets.
+  void hand_over(Piece piece, const char* values) {
+    if (!p_.targets) return;
+    for_runs(piece, piece.count, [&](int64_t done, int64_t key, int64_t at, int64_t count) {
+      write(key, at, values + done * size_, count);
+    });
   }
 
   char* value(int64_t rank, int64_t element) const {
@@ -127,9 +141,6 @@ class Session {
 
  private:
   typedef std::atomic<int64_t> Counters::* Counter;
-  struct Piece {
-    int64_t first, count;
-  };
 
   Counters& counters(int64_t rank) const { return *reinterpret_cast<Counters*>(p_.values[rank]); }
   bool has(int64_t rank, Counter counter, int64_t steps) const {
@@ -163,36 +174,59 @@ class Session {
     return std::find_if(p_.users, p_.users + p_.slots, [&](int64_t n) { return n <= read; }) -
            p_.users;
   }
-  const char* source(int64_t element) const { return p_.source + element * size_; }
+  // Call `run(done, key, at, count)` for all that is contiguous in the arrays of keys: `count`
+  // elements, `done` after the first one of the piece, at element `at` of the key.
+  template <class Run>
+  void for_runs(Piece piece, int64_t most, const Run& run) const {
+    int64_t key = std::upper_bound(p_.starts, p_.starts + p_.keys + 1, piece.first) - p_.starts - 1;
+    for (int64_t done = 0, count; done < piece.count; done += count) {
+      const int64_t element = piece.first + done;
+      while (p_.starts[key + 1] <= element) ++key;
+      count = std::min({most, piece.count - done, p_.starts[key + 1] - element});
+      run(done, key, element - p_.starts[key], count);
+    }
+  }
+  void gather(Piece piece, char* to, bool streams) const {
+    for_runs(piece, piece.count, [&](int64_t done, int64_t key, int64_t at, int64_t count) {
+      copy(to + done * size_, p_.sources[key] + at * size_, count * size_, streams);
+    });
+  }
 
-  static void copy(char* to, const char* from, int64_t bytes, bool streams) {
-    if (streams)
+  // Copy values to a target, past the caches unless this rank has just read it as a source.
+  void write(int64_t key, int64_t at, const char* values, int64_t count) {
+    const bool in_place = p_.targets[key] == p_.sources[key];
+    copy(p_.targets[key] + at * size_, values, count * size_, p_.streams || !in_place);
+  }
+  static void copy(char* to, const char* from, int64_t bytes, bool past_caches) {
+    if (past_caches)
       mx::machine::stream(to, from, static_cast<size_t>(bytes));
     else
       std::memcpy(to, from, static_cast<size_t>(bytes));
   }
   void add(const void* const* terms, int64_t count, void* out) {
-    if (!mx_sum_arrays(p_.dtype, p_.ranks, terms, count, out, nullptr)) p_.failed = true;
+    const bool known = mx::with_sum_type(p_.dtype, [&](auto zero) {
+      sum_arrays(terms, p_.ranks, count, static_cast<decltype(zero)*>(out));
+    });
+    if (!known) p_.failed = true;
   }
 
-  // Update values by terms of their gradient, a share at a time.
-  void update(const void** terms, int64_t element, int64_t count) {
-    for (int64_t length; count > 0; element += length, count -= length) {
-      const int64_t at = element - p_.cuts[p_.rank];
-      while (p_.shares[p_.share].first + p_.shares[p_.share].length <= at) ++p_.share;
-      const mx_pieces_share& share = p_.shares[p_.share];
-      length = std::min(count, share.first + share.length - at);
-      alignas(64) char total[kChunkBytes], apart[kChunkBytes];
-      add(terms, length, total);
-      char *stored = value(p_.rank, element), *weight = p_.streams ? apart : stored;
-      const size_t bytes = static_cast<size_t>(length * size_);
-      if (p_.streams) std::memcpy(apart, stored, bytes);
-      call(share, at - share.first, length, total, weight);
-      if (p_.streams) mx::machine::stream(stored, apart, bytes);
-      hand_over(element, length, weight);
-      for (int64_t rank = 0; rank < p_.ranks; ++rank)
-        terms[rank] = static_cast<const char*>(terms[rank]) + bytes;
-    }
+  // Have sums as values.
+  void replace(const void* const* terms, int64_t element, int64_t count, char* values) {
+    add(terms, count, values);
+    copy(value(p_.rank, element), values, count * size_, p_.streams);
+  }
+
+  // Update values by terms of their gradient, all of one share.
+  void update(const void* const* terms, int64_t element, int64_t count, char* values) {
+    const int64_t at = element - p_.cuts[p_.rank];
+    while (p_.shares[p_.share].first + p_.shares[p_.share].length <= at) ++p_.share;
+    const mx_pieces_share& share = p_.shares[p_.share];
+    alignas(64) char total[kChunkBytes];
+    add(terms, count, total);
+    char* stored = value(p_.rank, element);
+    std::memcpy(values, stored, static_cast<size_t>(count * size_));
+    call(share, at - share.first, count, total, values);
+    copy(stored, values, count * size_, p_.streams);
   }
   void call(const mx_pieces_share& share, int64_t from, int64_t length, char* total, char* weight) {
     mx_tensor ins[kMostStates + 3], out = {weight, &length, nullptr, 1, p_.dtype};
@@ -241,7 +275,7 @@ extern "C" int mx_pieces_advance(mx_pieces* pieces) {
 extern "C" void mx_pieces_updated(mx_pieces* pieces) {
   Session session(*pieces);
   const int64_t first = pieces->cuts[pieces->rank], last = pieces->cuts[pieces->rank + 1];
-  session.hand_over(first, last - first, session.value(pieces->rank, first));
+  session.hand_over({first, last - first}, session.value(pieces->rank, first));
   session.end_updates(pieces->steps);
 }
 

@@ -31,14 +31,15 @@ typedef struct mx_pieces {
   int64_t base;   /* steps of earlier sessions */
   int32_t dtype, streams; /* streams: whether to write past the caches; it is measured */
   /* Of a session: */
-  const char* source; /* what this rank passes */
-  char* sums;         /* without a kernel: takes the sums of this rank's part */
-  mx_kernel kernel;   /* of a weight, its gradient, states and rates; or NULL */
+  int64_t keys;
+  const int64_t* starts;      /* of the keys in the array, and its length */
+  const char* const* sources; /* of each key: what this rank passes */
+  char* const* targets;       /* take the new values; or NULL */
+  mx_kernel kernel;           /* of a weight, its gradient, states and rates; or NULL */
   const void* params;
-  int64_t nstates, nrates, nshares, ntargets;
+  char* sums; /* takes sums of this rank's part, for other updates; without, sums are values */
+  int64_t nstates, nrates, nshares;
   const mx_pieces_share* shares;          /* all of this rank's part */
-  const int64_t* starts;                  /* of the targets in the array, and its length */
-  char* const* targets;                   /* take the new values */
   int64_t passed, summed, updated, share; /* steps done; the current share */
   int64_t ready, failed;  /* whether values may change, and whether a kernel has failed */
   int64_t* taken;         /* steps whose values are in the targets, by rank */

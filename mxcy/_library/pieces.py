@@ -34,9 +34,10 @@ class _Pieces(ctypes.Structure):
         ("base", _number),
         ("dtype", ctypes.c_int32),
         ("streams", ctypes.c_int32),
-        *((name, _memory) for name in ("source", "sums", "kernel", "params")),
-        *((name, _number) for name in ("nstates", "nrates", "nshares", "ntargets")),
-        *((name, _memory) for name in ("shares", "starts", "targets")),
+        ("keys", _number),
+        *((name, _memory) for name in ("starts", "sources", "targets", "kernel", "params", "sums")),
+        *((name, _number) for name in ("nstates", "nrates", "nshares")),
+        ("shares", _memory),
         *((name, _number) for name in ("passed", "summed", "updated", "share", "ready", "failed")),
         ("taken", _memory),
         ("nanoseconds", _number * 2),
@@ -123,34 +124,33 @@ class Pieces:
 
     def begin(
         self,
-        source: np.ndarray,
-        sums: np.ndarray,
-        targets: tuple[np.ndarray, np.ndarray] | None = None,
+        starts: np.ndarray,
+        sources: np.ndarray,
+        targets: np.ndarray | None = None,
+        sums: np.ndarray | None = None,
     ) -> None:
         """Begin a session; all ranks do.
 
         Parameters
         ----------
-        source : numpy.ndarray
-            This rank's terms of all sums.
-        sums : numpy.ndarray
-            Memory for the sums of this rank's part; used without an update.
-        targets : tuple of numpy.ndarray of int64, optional
-            Addresses of arrays that take all new values, and their first elements, then the length.
+        starts : numpy.ndarray of int64
+            The first element of each key in the array, then the length of the array.
+        sources : numpy.ndarray of int64
+            Addresses of the keys' arrays that this rank contributes.
+        targets : numpy.ndarray of int64, optional
+            Addresses of arrays that take the new values, which may be those of `sources`.
+        sums : numpy.ndarray, optional
+            Memory for the sums of this rank's part, by which values are updated; without it, sums
+            are the new values.
         """
         state = self._state
         self._taken[:] = 0
         state.base += state.steps
-        state.passed = state.summed = state.updated = state.share = 0
-        state.ready = state.failed = 0
-        state.source, state.sums = source.ctypes.data, sums.ctypes.data
-        self._session = [source, sums, targets]
-        state.kernel = None
-        state.ntargets = 0
-        if targets is not None:
-            addresses, starts = targets
-            state.ntargets = addresses.size
-            state.targets, state.starts = addresses.ctypes.data, starts.ctypes.data
+        state.passed = state.summed = state.updated = state.share = state.failed = 0
+        state.ready = sums is None
+        state.keys, state.starts, state.sources = len(sources), _address(starts), _address(sources)
+        state.targets, state.sums, state.kernel = _address(targets), _address(sums), None
+        self._session = [starts, sources, targets, sums]
 
     def use(self, update: FlatUpdate | None) -> None:
         """Continue a session that is `READY`, with an update of this rank's values, if any."""
@@ -194,6 +194,10 @@ class Pieces:
     def updated(self) -> None:
         """Tell all ranks that the values of this rank's part are the new ones."""
         _library.mx_pieces_updated(self._state)
+
+
+def _address(array: np.ndarray | None) -> int | None:
+    return None if array is None else int(array.ctypes.data)
 
 
 def _addresses(arrays: Sequence[np.ndarray]) -> np.ndarray:

@@ -127,38 +127,21 @@ class GroupCall:
 
     def bucket_push(self):
         """The push of all keys, see `BucketPush`."""
-        source = None
-        updated = self._group.bucket.updating is not None
-        if len(self._sources) == 1 and (updated or self._sources is self._targets):
+        source, alike = None, self._sources is self._targets
+        if len(self._sources) == 1 and (alike or self._group.bucket.updating is not None):
             source = window(self._sources[0]).numpy_view().reshape(-1)
-        on_parts = self._take_parts if updated or self._store.updater is None else None
         return BucketPush(
-            self._fill,
-            source,
-            self._on_done,
-            time.monotonic(),
-            self._in_place,
-            on_parts,
-            lambda: self._group.places(self._to),
+            self._fill, source, self._on_done, time.monotonic(), self._arrays, self._in_place
         )
 
     def _fill(self, buffer):
         self._group.fill(buffer, self._from)
 
-    def _take_parts(self, starts, parts, last):
-        """Results are in memory of all ranks: the targets get them before the store does."""
-        bucket = self._group.bucket
-        if bucket.updating is None and self._store.updater is not None:
-            return  # updates are no longer sharded: these are sums
-        if any(slot.failed for slot in bucket.slots):
-            return
-        if starts:
-            self._group.spread_parts(starts, parts, self._to)
-        if last:
-            completion, self._completion = self._completion, None
-            completion()
+    def _arrays(self):
+        takes = self._store.updater is None or self._group.bucket.updating is not None
+        return self._group.arrays(self._from, self._to if takes else None)
 
-    def _on_done(self, error, sums, lease):
+    def _on_done(self, error, sums, lease, taken):
         """Handle the arrival of all sums or new values; on the progress thread."""
         updated = self._group.bucket.updating is not None
         if updated:
@@ -173,11 +156,13 @@ class GroupCall:
                 self._store.replace(self._group.keys[0])
                 self._completion()
                 return
+            if taken:
+                self._completion()
             latest = (sums, lease)
             for shared in self._group.shared:
                 shared.latest = latest
-            if self._completion is not None:
-                self._group.spread(sums[:], self._to)
+            if not taken:
+                self._group.spread(sums, self._to)
                 self._completion()
         else:
             self._update(sums, lease)

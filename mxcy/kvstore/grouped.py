@@ -4,6 +4,7 @@ import numpy as np
 
 from mxcy._library import front
 from mxcy._library.parts import copy_parts
+from mxcy.dist.keys.pushes import KeyArrays
 
 __all__ = ["Group", "groups_of"]
 
@@ -43,7 +44,6 @@ class Group:
         self._offsets = np.array(self.offsets, np.int64)
         self._starts = np.array([*(s.span.start for s in bucket.slots), bucket.length], np.int64)
         self._sizes = np.array([slot.bytes for slot in bucket.slots], np.int64)
-        self._pieces = {}  # of `spread_parts`, by the starts and sizes of the parts
 
     def parts(self, values):
         """Select the group's arrays in a call; None unless they fit.
@@ -75,30 +75,10 @@ class Group:
         """Scatter a buffer to arrays selected by `parts`."""
         copy_parts(_addresses(targets), buffer.ctypes.data + self._offsets, self._sizes)
 
-    def spread_parts(self, starts, parts, targets):
-        """Scatter parts of a buffer to arrays selected by `parts`; see `BucketPush`."""
-        known = (*starts, *(part.size for part in parts))
-        if known not in self._pieces:
-            begins = np.array(starts, np.int64) * parts[0].itemsize
-            self._pieces[known] = self._cut(begins, begins + [part.nbytes for part in parts])
-        keys, shifts, numbers, places, sizes = self._pieces[known]
-        memory = np.array([part.ctypes.data for part in parts], np.int64)
-        copy_parts(_addresses(targets)[keys] + shifts, memory[numbers] + places, sizes)
-
-    def places(self, targets):
-        """Addresses and first elements of arrays selected by `parts`; see `BucketPush`."""
-        return _addresses(targets), self._starts
-
-    def _cut(self, begins, ends):
-        """Pieces of keys within one part: key, byte offset, part, byte offset, length."""
-        edges = np.union1d(self._offsets, begins)
-        numbers = np.searchsorted(begins, edges, "right") - 1
-        stops = np.minimum(np.append(edges[1:], ends[-1]), ends[numbers])
-        inside = (numbers >= 0) & (edges < stops)
-        edges, numbers = edges[inside], numbers[inside]
-        keys = np.searchsorted(self._offsets, edges, "right") - 1
-        sizes = stops[inside] - edges
-        return keys, edges - self._offsets[keys], numbers, edges - begins[numbers], sizes
+    def arrays(self, sources, targets):
+        """The `KeyArrays` of arrays selected by `parts`; `targets` may be None."""
+        taken = targets and _addresses(targets)
+        return KeyArrays(self._starts, _addresses(sources), taken, (sources, targets))
 
 
 def _addresses(selected):

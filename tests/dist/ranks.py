@@ -5,7 +5,7 @@ import time
 
 import numpy as np
 
-from mxcy.dist.keys.pushes import BucketPush
+from mxcy.dist.keys.pushes import BucketPush, KeyArrays
 from mxcy.dist.progress import ProgressThread
 from mxcy.dist.worlds.memory_world import MemoryJob
 
@@ -74,7 +74,7 @@ class Rank:
             slot.submitted += 1
         self.exchange.push(self.slots[key], np.array(array), lambda: None)
 
-    def push_bucket(self, key, arrays, here=False, parts=False):
+    def push_bucket(self, key, arrays, here=False, early=False):
         """Push to all keys of a key's bucket at once and wait for all sums.
 
         Parameters
@@ -84,8 +84,8 @@ class Rank:
             By key.
         here : bool
             See `Exchange.push_bucket`.
-        parts : bool
-            Whether to take sums in parts from memory that the ranks share.
+        early : bool
+            Whether sums may be taken from memory that the ranks share before they are delivered.
 
         Returns
         -------
@@ -94,20 +94,24 @@ class Rank:
         """
         bucket = self.slots[key].bucket
         over, answers = threading.Event(), []
-        received, ends = np.empty(bucket.length, bucket.dtype), []
-
-        def take(starts, pieces, last):
-            for start, piece in zip(starts, pieces, strict=True):
-                received[start : start + piece.size] = piece
-            ends.append(last)
+        received = np.empty(bucket.length, bucket.dtype)
+        values = {
+            slot.key: np.ravel(arrays[slot.key]).astype(bucket.dtype) for slot in bucket.slots
+        }
+        starts = np.array([*(slot.span.start for slot in bucket.slots), bucket.length])
 
         def fill(buffer):
             for slot in bucket.slots:
-                buffer[slot.span] = np.ravel(arrays[slot.key])
+                buffer[slot.span] = values[slot.key]
 
-        def told(error, sums, lease):
+        def key_arrays():
+            sources = np.array([value.ctypes.data for value in values.values()])
+            targets = received.ctypes.data + starts[:-1] * received.itemsize
+            return KeyArrays(starts, sources, targets if early else None, (values, received))
+
+        def told(error, sums, lease, taken):
             if sums is not None:
-                total = received if ends and ends[-1] else sums
+                total = received if taken else sums
                 for slot in bucket.slots:
                     self.values[slot.key].append(total[slot.span].reshape(slot.shape).copy())
             answers.append(error)
@@ -115,14 +119,8 @@ class Rank:
             over.set()
 
         bucket.rounds.submitted += 1
-        alone = None
-        if len(bucket.slots) == 1:
-            alone = np.ravel(arrays[key]).astype(bucket.dtype, copy=False)
-        on_parts = take if parts else None
-        places = np.array([received.ctypes.data]), np.array([0, bucket.length])
-        push = BucketPush(
-            fill, alone, told, time.monotonic(), on_parts=on_parts, targets=lambda: places
-        )
+        alone = values[key] if len(bucket.slots) == 1 else None
+        push = BucketPush(fill, alone, told, time.monotonic(), key_arrays)
         self.exchange.push_bucket(bucket, lambda: push, here=here)
         assert over.wait(60)
         if answers[0]:

@@ -1,16 +1,16 @@
 """All-reduce in memory that the ranks of a machine share."""
 
+import functools
 import json
 import math
 
 import numpy as np
 import pytest
 
-from mxcy.dist.keys import buckets, piecewise, shared_memory
-from mxcy.dist.keys.ownership import Ownership, update_in_shared_memory, update_shares
-from mxcy.dist.keys.piecewise import PiecewiseUpdate
-from mxcy.dist.keys.pushes import BucketPush
-from mxcy.dist.keys.shared_memory import SharedBuffers, SharedValues
+from mxcy.dist.keys import buckets, shared_memory
+from mxcy.dist.keys.ownership import Ownership
+from mxcy.dist.keys.pushes import KeyArrays
+from mxcy.dist.keys.shared_memory import SharedArray, SharedValues
 from mxcy.dist.keys.slots import Slot
 from mxcy.dist.worlds.memory_world import MemoryJob
 from mxcy.dist.worlds.segments import AREA_BYTES, Segments
@@ -47,49 +47,52 @@ def together(ranks, area, steps, seed=None):
                     del going[rank]
 
 
-@pytest.mark.parametrize("where", ["in place", "apart", "own", "whole", "whole in place"])
+class _Bucket:
+    """What `SharedArray` needs of a bucket."""
+
+    updating = None
+
+    def __init__(self, channel, shapes, dtype):
+        self.slots = [Slot(key, shape, dtype, None) for key, shape in enumerate(shapes)]
+        start = 0
+        for slot in self.slots:
+            slot.span = slice(start, start + slot.size)
+            start += slot.size
+        self.channel, self.dtype, self.length = channel, np.dtype(dtype), start
+
+
+def _arrays(source, target, draw):
+    """Arrays, cut into several keys, as `KeyArrays`."""
+    starts = np.sort([0, *draw.integers(0, source.size + 1, 3), source.size])
+    places = source.itemsize * starts[:-1]
+    targets = None if target is None else target.ctypes.data + places
+    return KeyArrays(starts, source.ctypes.data + places, targets, (source, target))
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "u1", "i1", "i4", "i8"])
 @pytest.mark.parametrize("ranks", [2, 3, 5])
-def test_sums(ranks, where, monkeypatch):
-    monkeypatch.setattr(shared_memory, "_CHUNK_BYTES", 9_999)
+@pytest.mark.parametrize("where", ["in place", "apart", "left there"])
+def test_sums(ranks, where, dtype, monkeypatch):
+    """Sums in the order of ranks, of keys cut anywhere, in several sessions."""
+    monkeypatch.setattr(shared_memory, "_PIECE_BYTES", 4_096)
     draw = np.random.default_rng(ranks)
-    inside, whole = where.endswith("in place"), where in ("own", "whole", "whole in place")
-    for seed, (length, dtype) in enumerate([(4_096, "f4"), (12_001, "f4"), (2_999, "i8")]):
-        values = (draw.normal(size=(ranks, length)) * 100).astype(dtype)
-        total = values[0] + values[1]  # in the order of ranks, in the arrays' type
-        for value in values[2:]:
-            total = total + value
-        targets = values.copy() if inside else np.zeros_like(values)
-        handed_over, ends = np.zeros((ranks, 2, length), dtype), []
+    for seed, length in enumerate([1, 4_096, 12_001]):
+        values = (draw.normal(size=(2, ranks, length)) * 99).astype(dtype)
+        totals = [functools.reduce(np.add, terms) for terms in values]
 
-        def steps(rank, channel, values=values, targets=targets, taken=(handed_over, ends)):
-            arrays, ends = taken
-            shared = SharedBuffers(channel, values.dtype, values.shape[1])
-            source = targets[rank] if inside else values[rank]
-            if where == "own":
-                source = shared.own
-            for number in range(2):  # buffers are used again
-                source[:] = values[rank]
-
-                def take(starts, parts, last, array=arrays[rank, number]):
-                    for start, part in zip(starts, parts, strict=True):
-                        array[start : start + part.size] = part
-                    ends.append(last)
-
-                if whole:
-                    out = source if inside else None
-                    cuts = yield from shared.sum_whole(source, out, take)
-                    if inside:  # this rank's own part is not handed over
-                        own = slice(cuts[rank], cuts[rank + 1])
-                        arrays[rank, number, own] = source[own]
-                    shared.gather(targets[rank], cuts)
-                else:
-                    now = yield from shared.all_reduce(source, targets[rank])
-            return rank if whole else now
+        def steps(rank, channel, values=values, totals=totals):
+            array = SharedArray(_Bucket(channel, [values.shape[2:]], dtype))
+            for terms, total in zip(values, totals, strict=True):
+                source = terms[rank].copy()
+                target = {"in place": source, "left there": None}.get(where, np.zeros_like(source))
+                yield from array.sum(_arrays(source, target, np.random.default_rng(rank)))
+                kept = SharedValues(array, lambda: (np.empty_like(total), None))  # noqa: B023
+                assert (kept.copy() == total).all()
+                assert target is None or (target == total).all()
+                assert target is source or (source == terms[rank]).all()
+            return rank
 
         together(ranks, 110_000, steps, seed)
-        assert (targets == total).all()
-        assert (handed_over == (total if whole else 0)).all()
-        assert sum(ends) == (2 * ranks if whole else 0)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -106,7 +109,7 @@ def test_buckets(seed, area, monkeypatch):
         for number in range(12):
             value = {key: np.full(size, rank.rank + number, "f4") for key, size in keys.items()}
             if number % 3 == 2 or (number % 3 == 1 and number % 2 == rank.rank):
-                rank.push_bucket("a", value, parts=bool(draw.integers(4)))
+                rank.push_bucket("a", value, early=bool(draw.integers(4)))
                 continue
             for key in draw.permutation(list(keys)):
                 rank.push(key, value[key])
@@ -119,54 +122,11 @@ def test_buckets(seed, area, monkeypatch):
         assert result == dict.fromkeys(keys, expected)
 
 
-@pytest.mark.parametrize("area", [1 << 16, 1 << 10, None])
-def test_shared_updates(area):
-    """The same in areas that fit the bucket, in small ones and in none."""
-
-    class Bucket:
-        def __init__(self, channel, slots):
-            self.channel, self.updating, self.slots = channel, self, slots
-            self.ownership = Ownership(slots, 3)
-
-        def update(self, parts, slots, current):
-            _, sums, values = parts[0]
-            values[:] = values - sums if current else -sums
-            return self.channel.barrier()
-
-    slots = [Slot(key, shape, "f4", None) for key, shape in enumerate([(40, 7), (3,), (11, 50)])]
-    start = 0
-    for slot in slots:
-        slot.span = slice(start, start + slot.size)
-        start += slot.size
-    sources = np.random.default_rng(1).integers(-99, 99, (3, start)).astype("f4")
-    values = np.zeros_like(sources)
-
-    def steps(rank, channel):
-        bucket, sums = Bucket(channel, slots), np.empty(start, "f4")
-        shared = area and SharedBuffers(channel, sources.dtype, start)
-        if not shared or start > shared.capacity:
-            yield from update_shares(bucket, slots, sources[rank], (sums, values[rank]))
-            return rank
-        for current in (False, True, True):
-            terms = bucket, sources[rank], sums, shared, current
-            cuts = yield from update_in_shared_memory(*terms)
-        values[rank] = SharedValues(shared, cuts, lambda size: (np.empty(size, "f4"), None)).copy()
-        return rank
-
-    together(3, area, steps, seed=2)
-    assert (values == -sources.sum(0) * (3 if area == 1 << 16 else 1)).all()
-
-
-class _Subtracting:
+class _Subtracting(_Bucket):
     """A bucket of which sums are subtracted from the values, as often as the session says."""
 
     def __init__(self, channel, shapes, dtype):
-        self.slots = [Slot(key, shape, dtype, None) for key, shape in enumerate(shapes)]
-        start = 0
-        for slot in self.slots:
-            slot.span = slice(start, start + slot.size)
-            start += slot.size
-        self.channel, self.dtype, self.length = channel, np.dtype(dtype), start
+        super().__init__(channel, shapes, dtype)
         self.updating, self.ownership = self, Ownership(self.slots, channel.size)
         self.began, self.updated = [], []
 
@@ -185,19 +145,12 @@ class _Subtracting:
         return self.channel.barrier()
 
 
-def _places(array, draw):
-    """An array as several targets of a push."""
-    starts = np.sort([0, *draw.integers(0, array.size + 1, 3), array.size])
-    places = array.ctypes.data + array.itemsize * starts[:-1], starts
-    return lambda: places
-
-
 @pytest.mark.parametrize("seed", range(12))
 def test_updates_in_pieces(seed, monkeypatch):
     """Every rank has the sums of all ranks subtracted from every value, bit by bit."""
     draw = np.random.default_rng(seed)
     ranks, most = int(draw.integers(2, 6)), int(draw.choice([64, 200, 1000]))
-    monkeypatch.setattr(piecewise, "_PIECE_BYTES", 4 * most)
+    monkeypatch.setattr(shared_memory, "_PIECE_BYTES", 4 * most)
     shapes = [(int(draw.integers(1, 900)), int(draw.integers(1, 60))) for _ in range(3)]
     shapes = [(700,), *shapes[: int(draw.integers(0, 4))], (0, 3), ()]
     length, sessions = sum(map(math.prod, shapes)), 3
@@ -213,27 +166,16 @@ def test_updates_in_pieces(seed, monkeypatch):
 
     def steps(rank, channel):
         bucket = _Subtracting(channel, shapes, "f4")
-        shared = SharedBuffers(channel, bucket.dtype, length)
-        update, sums = PiecewiseUpdate(bucket, shared.inputs), np.empty(length, "f4")
-        assert update.possible
+        array, sums = SharedArray(bucket), np.empty(length, "f4")
         for session, values in enumerate(sources):
-            source, told = targets[rank], []  # results replace what has been pushed
+            source = targets[rank]  # results replace what has been pushed
             source[:] = values[rank]
-            places = _places(targets[rank], draw_of[rank])
-            push = BucketPush(
-                None,
-                source,
-                None,
-                0.0,
-                on_parts=lambda *how, told=told: told.append(how),
-                targets=places,
-            )
-            yield from update.run(source, sums, session > 0, push if session != 1 else None)
-            assert told == ([([], [], True)] if session != 1 else [])
+            arrays = _arrays(source, source if session != 1 else None, draw_of[rank])
+            yield from array.update(arrays, sums, session > 0)
         assert bucket.began == [False, True, True]
         rows = sorted(bucket.updated)
         assert rows == sorted(3 * list(dict.fromkeys(bucket.updated)))
-        values = SharedValues(update, update.cuts, lambda size: (np.empty(size, "f4"), None))
+        values = SharedValues(array, lambda: (np.empty(length, "f4"), None))
         assert (values.copy() == expected).all()
         return rank
 
@@ -251,7 +193,7 @@ def test_segments():
     first.values(3, 5000)[1][-4:] = [6, 7, 8, 9]
     first.close()
     assert second.values(3, 5000)[1][-5:].tolist() == [0, 6, 7, 8, 9]
-    assert not second.values(3, 5000)[0].any() and second.values(3, 1 << 40) is None
+    assert not second.values(3, 5000)[0].any()
     assert second.areas(3)[1][-4:].tolist() == [1, 2, 3, 4]
     assert second.areas(4)[1][0] == 5 and len(second.areas(5)[0]) == AREA_BYTES
     assert not second.areas(3)[0].any()

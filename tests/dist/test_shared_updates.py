@@ -365,7 +365,7 @@ for step in range(6):
         with open(path, "rb") as file:
             alone.set_states(file.read())
 buckets = {store.handle.shared[key].slot.bucket for key in keys}
-print("\n", len(buckets), sum(bucket.values.in_pieces for bucket in buckets))
+print("\n", len(buckets), sum(bucket.fits_shared for bucket in buckets))
 """
 
 

@@ -80,7 +80,7 @@ def test_results_of_others():
     bucket = Bucket(slots, MemoryJob(1).worlds[0].new_channel(), 4, AllReduce())
     taken = []
 
-    def take(error, sums, lease):
+    def take(error, sums, lease, early):
         taken.append((error, sums.tolist(), lease is not None))
 
     bucket.rounds.submitted += 1

@@ -10,8 +10,8 @@ import numpy as np
 
 from mxcy.dist.keys.mirrors import update_mirrored
 from mxcy.dist.keys.ownership import Ownership, update_shares
-from mxcy.dist.keys.pushes import Lease, Rounds, failure_text
-from mxcy.dist.keys.shared_memory import SharedBuffers, buffer_bytes
+from mxcy.dist.keys.pushes import KeyArrays, Lease, Rounds, failure_text
+from mxcy.dist.keys.shared_memory import fits
 from mxcy.dist.keys.timing import Timing
 from mxcy.dist.keys.values import ValuesInSharedMemory
 
@@ -44,7 +44,7 @@ class Bucket:
     updating : object or None
         Performs sharded updates, if this bucket has them; see `Exchange.share_updates`.
     fits_shared : bool
-        Whether sums of all keys fit into memory that all ranks share; see `look_at_memory`.
+        Whether all ranks share memory for sums of all keys; see `look_at_memory`.
     values : ValuesInSharedMemory
         Sums, or weights after such updates, that are kept there.
     """
@@ -63,10 +63,11 @@ class Bucket:
         large = self.nbytes >= _SHARED_BYTES
         self._suits_shared = large and reduction.exact and not self._counted
         self.fits_shared = False
+        self._starts = np.array([*(slot.span.start for slot in slots), start], np.int64)
         self.updating = self.ownership = self.mirrors = None
         self.pending_update = None  # PendingUpdate or None: of a session in an elastic job
-        self._send_buffer = self._shared = None
-        self.values = ValuesInSharedMemory(self, self._leased)
+        self._send_buffer, self._packed = None, False  # whether it has what `bucket_push` pushes
+        self.values = ValuesInSharedMemory(self, lambda: self._leased(self.length))
         self._filled_keys = 0  # slots with something to send
         self._free = []
         self._session = self._aborted = None
@@ -101,7 +102,6 @@ class Bucket:
         """Shard updates from the next session on; None: do not; in elastic jobs, with mirrors."""
         self.updating, self.mirrors = updating, mirrors
         self.ownership = Ownership(self.slots, self._ranks) if updating else None
-        self.values.keep()
         self.values.reset()
 
     @property
@@ -121,25 +121,21 @@ class Bucket:
         return self._reduction.memory(self.length + counts, self.dtype)
 
     def _prepare_send_buffer(self):
-        """Have a buffer for pushes; it is shared with the other ranks if it can be."""
-        if self._send_buffer is not None:
-            return
-        buffers = self._shared_buffers()
-        private = buffers is None or self.values.takes_pieces
-        buffer = None if private else buffers.own
-        if buffer is None:
+        """Have a buffer for pushes."""
+        if self._send_buffer is None:
             buffer = self._reduction.send_memory(self.length, self.dtype)
-        self._send_buffer = self._buffer() if buffer is None else buffer
-
-    def _shared_buffers(self):
-        """SharedBuffers or None: memory for sums of the whole bucket, if all ranks share some."""
-        if self._shared is None and self._suits_shared and self.channel.areas is not None:
-            self._shared = SharedBuffers(self.channel, self.dtype, self.length)
-        return self._shared
+            self._send_buffer = self._buffer() if buffer is None else buffer
 
     def look_at_memory(self):
-        """Find out whether sums of all keys fit into memory that all ranks share."""
-        self.fits_shared = self._suits_shared and self.nbytes <= buffer_bytes(self.channel.area)
+        """Find out whether all ranks share memory for sums of all keys."""
+        self.fits_shared = self._suits_shared and fits(self.channel, self.nbytes)
+
+    def _pack_push(self):
+        """Have what a push to all keys contributes in the send buffer."""
+        if not self._packed:
+            self._prepare_send_buffer()
+            self.bucket_push.fill(self._send_buffer)
+            self._packed = True
 
     def push_bucket(self, push, now, priority=0):
         """Take a push to all keys; nothing else is pushed before its `on_done` is called.
@@ -151,19 +147,13 @@ class Bucket:
         priority : int
         """
         self.rounds.pushes += 1
-        self._prepare_send_buffer()
-        alone = (
-            not self._filled_keys
-            and self._session is None
-            and not any(s.failed for s in self.slots)
-        )
+        idle = not self._filled_keys and self._session is None
+        alone = idle and not any(slot.failed for slot in self.slots)
         self._since = self._since or push.since
         self.bucket_push, self._last_push = push, now
         self.priority = max(self.priority, priority)
         if alone:
-            self._filled_keys = len(self.slots)
-            if self._counted or push.source is None:
-                push.fill(self._send_buffer)
+            self._filled_keys, self._packed = len(self.slots), False
             return
         self.rounds.pushes -= 1
         self.rounds.submitted -= 1
@@ -177,11 +167,10 @@ class Bucket:
 
     def split_push(self):
         """Turn a push to all keys into pushes of single keys."""
-        push, self.bucket_push = self.bucket_push, None
-        if push is None:
+        if self.bucket_push is None:
             return
-        if not self._counted and push.source is not None:
-            push.fill(self._send_buffer)
+        self._pack_push()
+        push, self.bucket_push = self.bucket_push, None
         self.rounds.pushes -= 1
         self.rounds.submitted -= 1
         for slot in self.slots:
@@ -259,10 +248,7 @@ class Bucket:
         """Undo the session in flight and continue with `ranks` ranks."""
         self._aborted = self._session or self._aborted
         self._session, self._ranks = None, ranks
-        self.values.keep()
-        if self._shared is not None:  # between two rounds: nothing is in its buffers
-            self._shared = self._send_buffer = None
-            self.values.reset()
+        self.values.reset()
         self.sessions, self._not_before = self.completed, 0.0
 
     def adopt(self, numbers, complete, sums):
@@ -270,7 +256,7 @@ class Bucket:
         agreed = [self.slots[number] for number in numbers]
         self.kept = numbers, complete, sums
         if agreed and len(agreed) == len(self.slots) and self.bucket_push is not None:
-            self._deliver_whole(sums, sums)
+            self._deliver_whole(sums, sums, False)
         else:
             self.split_push()
             self._deliver(agreed, sums, None, complete)
@@ -293,8 +279,6 @@ class Bucket:
             if not agreed:
                 self.kept = [], False, None
                 return
-            if self._shared is not None:  # no rank takes part before its input buffer is filled
-                self._shared.filled = len(agreed) == len(self.slots)
         complete = len(agreed) == len(self.slots)
         if not complete:
             self.split_push()
@@ -303,15 +287,12 @@ class Bucket:
             return
         if self.check is not None and not self._counted:
             yield from self.check(self, agreed)
-        buffers = self._shared_buffers() if complete else None
-        if self._stays_shared(buffers):
-            values = yield from self.values.sum(buffers)
-            self.bytes += self._send_buffer.nbytes
-            self._deliver_results(agreed, values, values, complete)
+        if complete and self.fits_shared:
+            yield from self._sum_in_shared_memory()
             return
         self.values.keep()
         source, sums, lease = self._operands(agreed, complete, all_keys)
-        now = yield from self._reduction.all_reduce(self.channel, source, sums, buffers)
+        now = yield from self._reduction.all_reduce(self.channel, source, sums)
         self.bytes += source.nbytes
         if self.factor != 1.0 and self.dtype.kind == "f":
             sums[: self.length] *= self.dtype.type(self.factor)
@@ -324,11 +305,39 @@ class Bucket:
             self._send_buffer, lease = None, Lease(self._free, sums)
         self._deliver_results(agreed, sums, lease, complete)
 
-    def _stays_shared(self, buffers):
-        """Whether sums can stay in shared memory: all keys were pushed and are received at once."""
-        push = self.bucket_push
-        at_once = push is not None and push.on_parts is not None
-        return at_once and buffers is not None and buffers.own is not None
+    def _sum_in_shared_memory(self):
+        """The rest of a session without updates of all keys."""
+        arrays = self._arrays()
+        taken = arrays.targets is not None
+        if taken:
+            yield from self.values.sum(arrays)
+            sums = lease = self.values.keep_shared()
+        else:
+            sums, lease = self._leased(self.length)
+            yield from self.values.sum(arrays._replace(targets=self._addresses(sums)))
+        self.bytes += self.nbytes
+        self._deliver_results(self.slots, sums, lease, True, taken)
+
+    def _arrays(self):
+        """The `KeyArrays` of all keys."""
+        if self.bucket_push is not None:
+            return self.bucket_push.arrays()
+        own = self._send_buffer
+        return KeyArrays(self._starts, self._addresses(own), None, own)
+
+    def _addresses(self, array):
+        """The addresses of all keys in an array."""
+        return array.ctypes.data + self._starts[:-1] * array.itemsize
+
+    def _source(self, agreed, complete):
+        """An array of what this rank contributes to some or all keys."""
+        if self.bucket_push is not None:
+            if self.bucket_push.source is not None and not self._counted:
+                return self.bucket_push.source
+            self._pack_push()
+        if complete or self._counted:
+            return self._send_buffer
+        return np.concatenate([self._send_buffer[slot.place] for slot in agreed])
 
     def _agree(self, all_keys):
         """Return the slots that all ranks have pushed."""
@@ -352,30 +361,27 @@ class Bucket:
         """The rest of a session with sharded updates."""
         if self.check is not None:
             yield from self.check(self, agreed)
-        source, place = self._send_buffer, None
-        if not complete:
-            source, place = self._leased(sum(slot.size for slot in agreed))
-            np.concatenate([self._send_buffer[slot.span] for slot in agreed], out=source)
-        elif self.bucket_push is not None and self.bucket_push.source is not None:
-            source = self.bucket_push.source
-        sums, sums_place = self._leased(source.size)
-        buffers = self._shared_buffers() if complete and self.mirrors is None else None
-        if self.values.fit(buffers):
-            values = lease = yield from self.values.update(source, sums, buffers)
+        taken = False
+        if complete and self.fits_shared and self.mirrors is None:
+            arrays, (sums, place) = self._arrays(), self._leased(self.length)
+            yield from self.values.update(arrays, sums)
+            taken = arrays.targets is not None
+            values = lease = self.values.keep_shared()
         else:
             self.values.keep()
-            values, lease = self._leased(source.size)
+            source = self._source(agreed, complete)
+            (sums, place), (values, lease) = self._leased(source.size), self._leased(source.size)
             update = update_shares if self.mirrors is None else update_mirrored
             yield from update(self, agreed, source, (sums, values))
-        del place, sums_place
-        self.bytes += source.nbytes
-        self._deliver_results(agreed, values, lease, complete)
+        del place
+        self.bytes += sums.nbytes
+        self._deliver_results(agreed, values, lease, complete, taken)
 
-    def _deliver_results(self, agreed, values, lease, complete):
+    def _deliver_results(self, agreed, values, lease, complete, taken=False):
         if self.keeps:
             self.kept = [self.slots.index(slot) for slot in agreed], complete, values, lease
         if len(agreed) == len(self.slots) and self.bucket_push is not None:
-            self._deliver_whole(values, lease)
+            self._deliver_whole(values, lease, taken)
             return
         self.split_push()
         self._deliver(agreed, values, lease, complete)
@@ -392,36 +398,32 @@ class Bucket:
     def _operands(self, agreed, complete, all_keys):
         """The arrays to send and to receive sums, and the lease of the latter.
 
-        They are the same array unless the input may be needed again (in elastic jobs, for counts,
-        where the program's own array is sent) or is in shared memory.
+        They are the same array unless the input may be needed again: in elastic jobs, for counts,
+        and where the program's own array is sent.
         """
-        push = self.bucket_push
+        push, source = self.bucket_push, self._source(agreed, complete)
         if self._counted:
             for i, slot in enumerate(self.slots):
-                self._send_buffer[self.length + i] = all_keys or bool(slot.inputs)
-            return self._send_buffer, *self._leased(self._send_buffer.size)
+                source[self.length + i] = all_keys or bool(slot.inputs)
+            return source, *self._leased(source.size)
         if not complete:
-            target, lease = self._leased(sum(self._reduction.padded(slot.size) for slot in agreed))
-            source = np.concatenate([self._send_buffer[slot.place] for slot in agreed])
-            return source, target, lease
-        if push is not None and push.source is not None:
-            if push.in_place and not self.keeps:
-                return push.source, push.source, None
-            return push.source, *self._leased(self.length)
-        if self.keeps or self._shared is not None or not self._reduction.exact:
-            return self._send_buffer, *self._leased(self.length)
-        return self._send_buffer, self._send_buffer, None
+            return source, *self._leased(sum(self._reduction.padded(one.size) for one in agreed))
+        replaces = source is self._send_buffer and self._reduction.exact
+        replaces |= push is not None and push.source is source and push.in_place
+        if replaces and not self.keeps:
+            return source, source, None
+        return source, *self._leased(self.length)
 
     def _leased(self, length):
         """A buffer of that many elements, and its lease."""
         buffer = self._buffer()
         return buffer[:length], Lease(self._free, buffer)
 
-    def _deliver_whole(self, sums, lease):
+    def _deliver_whole(self, sums, lease, taken):
         push, self.bucket_push = self.bucket_push, None
         self._filled_keys = 0
         self.rounds.sums += 1
-        push.on_done(None, sums, lease)
+        push.on_done(None, sums, lease, taken)
 
     def _deliver(self, agreed, target, lease, complete):
         start = 0

@@ -3,7 +3,7 @@
 import itertools
 from bisect import bisect_right
 
-__all__ = ["Ownership", "Share", "divide", "update_in_shared_memory", "update_shares"]
+__all__ = ["Ownership", "Share", "divide", "update_shares"]
 
 
 class Share:
@@ -106,44 +106,6 @@ def update_shares(bucket, slots, source, arrays):
     values = target[cuts[rank] : cuts[rank + 1]]
     yield bucket.updating.update([(all_shares[rank], sums[: values.size], values)], slots, False)
     yield bucket.channel.all_gather_v(None, target, lengths)
-
-
-def update_in_shared_memory(bucket, source, sums, buffers, current, on_parts=None):
-    """Do the same for all keys of a bucket in memory that all ranks share.
-
-    New values are written to this rank's output buffer. That is also where its shares stay until
-    the next session, which updates them in place.
-
-    Parameters
-    ----------
-    bucket, source
-        See `update_shares`.
-    sums : numpy.ndarray
-        For sums.
-    buffers : SharedBuffers
-    current : bool
-        Whether the output buffers hold the current values.
-    on_parts : callable, optional
-        See `BucketPush`; it gets the new values.
-
-    Yields
-    ------
-    request
-
-    Returns
-    -------
-    list of int
-        The first element of each rank's part, and the length.
-    """
-    rank = bucket.channel.rank
-    all_shares, cuts = divide(bucket, bucket.slots)
-    yield from buffers.scatter(source, cuts, source is buffers.own)
-    values = buffers.parts(cuts)[rank]
-    sums = sums[: values.size]
-    buffers.sum_part(source, cuts, sums)
-    yield bucket.updating.update([(all_shares[rank], sums, values)], bucket.slots, current)
-    yield from buffers.barrier(cuts, on_parts)
-    return cuts
 
 
 def divide(bucket, slots):

@@ -1,8 +1,12 @@
 """Pushes of a whole bucket, and leases of buffers."""
 
+from typing import NamedTuple
+
+import numpy as np
+
 from mxcy.base import MXNetError
 
-__all__ = ["Lease", "Rounds", "BucketPush", "failure_text"]
+__all__ = ["BucketPush", "KeyArrays", "Lease", "Rounds", "failure_text"]
 
 
 class Rounds:
@@ -10,6 +14,19 @@ class Rounds:
 
     def __init__(self):
         self.submitted = self.pushes = self.sums = 0
+
+
+class KeyArrays(NamedTuple):
+    """Addresses of arrays of all keys of a bucket, which are contiguous."""
+
+    #: the first element of each key in the bucket, then its length
+    starts: np.ndarray
+    #: what is pushed
+    sources: np.ndarray
+    #: what takes the results, if anything
+    targets: np.ndarray | None
+    #: keeps their memory alive
+    owner: object
 
 
 class BucketPush:
@@ -22,25 +39,21 @@ class BucketPush:
     source : numpy.ndarray or None
         The packed arrays, if they are contiguous and stay unchanged until reduced.
     on_done : callable
-        ``on_done(error, sums, lease)``, called on the progress thread with an error message or
-        None, and all sums, or None if they have been delivered key by key.
+        ``on_done(error, sums, lease, taken)``, called on the progress thread with an error message
+        or None, all sums, or None if they have been delivered key by key, and whether the targets
+        of `arrays` have the results already.
     since : float
         Time of arrival.
+    arrays : callable
+        Returns the `KeyArrays`, where ranks share memory; without targets if these take something
+        else than sums, or weights where updates are sharded.
     in_place : bool
         Whether `source` may receive the sums.
-    on_parts : callable, optional
-        ``on_parts(starts, parts, last)`` gets results that are in memory of all ranks, in several
-        calls, this rank's own ones early: the first element of each part in the bucket, in order,
-        the parts, and whether they are the last ones. `on_done` follows.
-    targets : callable, optional
-        With `on_parts`: returns the addresses of the arrays that take results and their first
-        elements in the bucket, then its length, for those who copy results themselves and call
-        ``on_parts([], [], True)``.
     """
 
-    def __init__(self, fill, source, on_done, since, in_place=False, on_parts=None, targets=None):
+    def __init__(self, fill, source, on_done, since, arrays=None, in_place=False):
         self.fill, self.source, self.on_done, self.since = fill, source, on_done, since
-        self.in_place, self.on_parts, self.targets = in_place, on_parts, targets
+        self.arrays, self.in_place = arrays, in_place
 
     def await_keys(self, slots):
         """Call `on_done` when all keys, which are pushed singly instead, have been delivered."""
@@ -51,7 +64,7 @@ class BucketPush:
             left -= 1
             if left == 0 or (error and left > 0):
                 left = 0
-                self.on_done(error, None, None)
+                self.on_done(error, None, None, False)
 
         for slot in slots:
             slot.pulls.append((slot.arrived, on_done, self.since))

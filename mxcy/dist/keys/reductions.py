@@ -12,7 +12,7 @@ _LEAST_BYTES = 1 << 16  # of a two-level all-reduce: smaller ones are bound by l
 
 
 class AllReduce:
-    """In shared memory, in two levels (inside machines and between them), or by MPI alone."""
+    """In two levels, inside machines and between them, or by MPI alone."""
 
     #: whether any values are summed exactly, as the counts of a bucket require
     exact = True
@@ -37,7 +37,7 @@ class AllReduce:
         """Arguments of `Levels` for a rank to do the same; None: uncompressed."""
         return None
 
-    def all_reduce(self, channel, source, target, buffers=None):
+    def all_reduce(self, channel, source, target):
         """Sum arrays over all ranks.
 
         Parameters
@@ -45,8 +45,6 @@ class AllReduce:
         channel : channel of a `World`
         source, target : numpy.ndarray
             Flat, of one length, unless the source is in `send_memory`.
-        buffers : SharedBuffers, optional
-            Memory that all ranks share.
 
         Yields
         ------
@@ -57,8 +55,6 @@ class AllReduce:
         float
             The time sent into the generator after its last request.
         """
-        if buffers is not None:
-            return (yield from buffers.all_reduce(source, target))
         if channel.inside is None or source.nbytes < _LEAST_BYTES:
             return (yield channel.all_reduce(source, target))
         return (yield from _in_levels(channel, source, target))
@@ -118,7 +114,7 @@ class CompressedAllReduce(AllReduce):
     def send_memory(self, length, dtype):
         return np.zeros(self._levels.bytes_of(length), np.uint8)
 
-    def all_reduce(self, channel, source, target, buffers=None):
+    def all_reduce(self, channel, source, target):
         levels = self._levels
         lengths = [
             length for _, _, length in parts(target.size, 0, channel.size, 0, levels.per_word)

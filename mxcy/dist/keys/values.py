@@ -1,12 +1,8 @@
 """Values of a bucket in memory that all ranks share: sums, or weights that are updated there."""
 
-from mxcy.dist.keys.ownership import update_in_shared_memory
-from mxcy.dist.keys.piecewise import PiecewiseUpdate
-from mxcy.dist.keys.shared_memory import SharedValues
+from mxcy.dist.keys.shared_memory import SharedArray, SharedValues
 
 __all__ = ["ValuesInSharedMemory"]
-
-_PIECEWISE_BYTES = 2 << 20  # from this size on, a single key is updated in pieces
 
 
 class ValuesInSharedMemory:
@@ -16,109 +12,58 @@ class ValuesInSharedMemory:
     ----------
     bucket : Bucket
     lease : callable
-        See `SharedValues`.
+        Returns a buffer for all values, and its lease.
     """
 
     def __init__(self, bucket, lease):
         self._bucket, self._lease = bucket, lease
-        self._piecewise = None  # PiecewiseUpdate or None: of buckets updated in pieces, if possible
-        self._values = None  # SharedValues or None: the current values, after an update
-
-    @property
-    def in_pieces(self):
-        """bool: whether the bucket is updated in pieces."""
-        return self._piecewise is not None and self._piecewise.possible
-
-    @property
-    def takes_pieces(self):
-        """bool: whether to update a bucket in pieces even if it fits into buffers.
-
-        Several keys are packed into the input buffer, where other ranks may read them at once.
-        """
-        bucket = self._bucket
-        large = bucket.nbytes >= _PIECEWISE_BYTES and len(bucket.slots) == 1
-        return large and bucket.updating is not None
+        self._array = None  # SharedArray or None: as the bucket is divided now
+        self._values = None  # SharedValues or None: the current values
 
     def reset(self):
         """Forget how the bucket was divided."""
-        self._piecewise = None
+        self.keep()
+        self._array = None
 
-    def fit(self, buffers):
-        """Whether all keys can be updated in memory that all ranks share.
+    def sum(self, arrays):
+        """Sum all keys.
 
         Parameters
         ----------
-        buffers : SharedBuffers or None
+        arrays : KeyArrays
 
-        Returns
-        -------
-        bool
+        Yields
+        ------
+        request
         """
-        if buffers is None:
-            return False
-        fits = self._bucket.length <= buffers.capacity
-        if fits and not self.takes_pieces:
-            return True
-        if self._piecewise is None:
-            self._piecewise = PiecewiseUpdate(self._bucket, buffers.inputs)
-        return fits or self._piecewise.possible
+        self._make_way()
+        yield from self._shared().sum(arrays)
 
-    def update(self, source, sums, buffers):
-        """Have all keys updated, in memory that they `fit`.
+    def update(self, arrays, sums):
+        """Update all keys.
 
         Parameters
         ----------
-        source : numpy.ndarray
-            Pushed values.
+        arrays : KeyArrays
         sums : numpy.ndarray
             For sums.
-        buffers : SharedBuffers
 
         Yields
         ------
         request
-
-        Returns
-        -------
-        SharedValues
         """
-        push, current = self._bucket.bucket_push, self._values is not None
+        current = self._values is not None
         self._make_way()
-        if self.in_pieces:
-            if source is buffers.own:  # pushed before updates were sharded
-                source = source.copy()
-            yield from self._piecewise.run(source, sums, current, push)
-            values = SharedValues(self._piecewise, self._piecewise.cuts, self._lease)
-        else:
-            cuts = yield from update_in_shared_memory(
-                self._bucket, source, sums, buffers, current, push and push.on_parts
-            )
-            values = SharedValues(buffers, cuts, self._lease)
-        self._values = values
-        return values
+        yield from self._shared().update(arrays, sums, current)
 
-    def sum(self, buffers):
-        """Have all keys summed that were pushed at once, in buffers that they fit.
+    def _shared(self):
+        if self._array is None:
+            self._array = SharedArray(self._bucket)
+        return self._array
 
-        Parameters
-        ----------
-        buffers : SharedBuffers
-
-        Yields
-        ------
-        request
-
-        Returns
-        -------
-        SharedValues
-        """
-        push = self._bucket.bucket_push
-        self._make_way()
-        source = buffers.own if push.source is None else push.source
-        cuts = yield from buffers.sum_whole(
-            source, source if push.in_place else None, push.on_parts
-        )
-        self._values = SharedValues(buffers, cuts, self._lease)
+    def keep_shared(self):
+        """Have the values stay where they are until the next session; return `SharedValues`."""
+        self._values = SharedValues(self._array, self._lease)
         return self._values
 
     def _make_way(self):

@@ -158,7 +158,7 @@ class ClockWorld:
 
 class _ClockChannel:
     inside = between = areas = None
-    area = 0
+    most_values = 0
 
     def __init__(self, world, name):
         self._world, self._name, self._calls = world, name, 0

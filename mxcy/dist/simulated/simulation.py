@@ -119,7 +119,7 @@ class _Rank:
         while self.exchange.step(self.now())[0]:
             pass
 
-    def _summed(self, error, sums, lease):
+    def _summed(self, error, sums, lease, taken):
         self._missing -= 1
         if not self._missing:
             self._clock.at(max(self.now(), self._computed) + self._step.update, self._end)

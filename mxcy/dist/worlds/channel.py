@@ -1,6 +1,6 @@
 """Channels: nonblocking collectives on an MPI communicator of their own, and their requests."""
 
-from mxcy.dist.worlds.segments import AREA_BYTES
+from mxcy.dist.worlds.segments import VALUES_BYTES
 
 __all__ = ["Channel", "Request", "Requests"]
 
@@ -24,9 +24,9 @@ class Channel:
         self._segments, self._areas = segments, None
 
     @property
-    def area(self):
-        """int: bytes of the memory of each rank that all ranks share, if any."""
-        return AREA_BYTES if self._segments is not None else 0
+    def most_values(self):
+        """int: bytes of values of each rank that all ranks can share; 0 if they share none."""
+        return VALUES_BYTES if self._segments is not None else 0
 
     @property
     def areas(self):
@@ -36,8 +36,8 @@ class Channel:
         return self._areas
 
     def values(self, length):
-        """list of numpy.ndarray or None: memory for so many bytes of values, likewise."""
-        return self._segments and self._segments.values(self.number, length)
+        """list of numpy.ndarray: memory of each rank for so many bytes of values, likewise."""
+        return self._segments.values(self.number, length)
 
     def replace(self, comm, segments=None):
         """Switch to another communicator, without levels; no collective may be in flight."""

@@ -340,9 +340,8 @@ class _Channel:
         self.inside = self.between = None
 
     @property
-    def area(self):
-        areas = self.areas
-        return areas[0].nbytes if areas else 0
+    def most_values(self):
+        return 1 << 40 if self.areas else 0
 
     @property
     def areas(self):

@@ -111,8 +111,8 @@ class _LoggedChannel:
         return self._channel.number
 
     @property
-    def area(self):
-        return self._channel.area
+    def most_values(self):
+        return self._channel.most_values
 
     @property
     def areas(self):

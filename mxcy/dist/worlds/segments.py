@@ -2,11 +2,11 @@
 
 from mxcy.dist.worlds.memory_files import MemoryFiles
 
-__all__ = ["AREA_BYTES", "Segments"]
+__all__ = ["AREA_BYTES", "VALUES_BYTES", "Segments"]
 
-AREA_BYTES = 16 << 20  # of a channel, in the segment of each rank: two buffers
-_VALUES_BYTES = 4 << 30  # of a channel, likewise: for values that stay there
-_STRIDE = AREA_BYTES + _VALUES_BYTES
+AREA_BYTES = 8 << 20  # of a channel, in the segment of each rank: for what it passes to others
+VALUES_BYTES = 4 << 30  # of a channel, likewise: for values that stay there
+_STRIDE = AREA_BYTES + VALUES_BYTES
 _MOST_CHANNELS = 1 << 11
 
 
@@ -69,15 +69,13 @@ class Segments:
         ----------
         channel : int
         length : int
-            Bytes.
+            Bytes, `VALUES_BYTES` at most.
 
         Returns
         -------
-        list of numpy.ndarray of uint8, or None
-            By rank; None if there is less memory.
+        list of numpy.ndarray of uint8
+            By rank.
         """
-        if length > _VALUES_BYTES:
-            return None
         return self._map(channel * _STRIDE + AREA_BYTES, length)
 
     def _map(self, start, length):

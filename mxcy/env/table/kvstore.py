@@ -108,8 +108,9 @@ ROWS = (
              test="dist/test_shared_updates.py::test_without_sharing"),
     Variable("MXCY_DIST_SHARED_MEMORY", flag, True, "C", "mxcy.dist.job",
              "Workers that are all on one machine sum arrays of at least 64 KB in memory that they "
-             "share, up to 16 MB for each bucket; otherwise MPI sums them. Rows of row_sparse "
-             "values likewise pass between processes of one machine in up to 256 MB of each.",
+             "share, 8 MB for each bucket beside its values; otherwise MPI sums them. Rows of "
+             "row_sparse values likewise pass between processes of one machine in up to 256 MB "
+             "of each.",
              test="dist/test_shared_memory.py::test_processes"),
     Variable("MXCY_DIST_TIMEOUT", number(0), 300, "C", "mxcy.dist.job",
              "After waiting this many seconds for other processes, a store determines which is "
