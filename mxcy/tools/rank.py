@@ -48,8 +48,12 @@ def main(command):
     else:
         os.environ["DMLC_WORKER_ID"] = number
     child = _start(command)
-    for signum in (signal.SIGTERM, signal.SIGINT):
+    passed_on = (signal.SIGTERM, signal.SIGINT)
+    for signum in passed_on:
         signal.signal(signum, lambda number, frame: os.kill(child, number))
+    os.waitid(os.P_PID, child, os.WEXITED | os.WNOWAIT)  # its number stays taken until waitpid
+    for signum in passed_on:
+        signal.signal(signum, signal.SIG_DFL)
     code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     return _judge(code, f"{role} {number}")
 

@@ -180,6 +180,16 @@ def test_the_launcher_imports_neither_numpy_nor_the_library(program):
     assert not imported & {"numpy", "mxcy.ndarray", "mxcy._library.open"}
 
 
+def test_a_signal_after_the_end_of_the_command():
+    """The wrapper, which gives others time to report their errors, ends at once and silently."""
+    command = [sys.executable, rank.__file__, "sh", "-c", "kill -KILL $$"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, encoding="utf-8") as wrapper:
+        assert wrapper.stderr.readline().endswith(" died of SIGKILL\n")
+        wrapper.terminate()
+        assert wrapper.stderr.read() == ""
+    assert wrapper.returncode == -signal.SIGTERM
+
+
 def test_stores_import_no_symbols():
     code = "import sys, mxcy; mxcy.kv.create('local'); print('mxcy.symbol' in sys.modules)"
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
