@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable
 
 from mxcy._base.cpus import logical_processors
+from mxcy._base.errors import UnknownChoiceError
 from mxcy._base.listing import listing
 from mxcy._base.per_thread import PerThread
 from mxcy.base import MXNetError
@@ -72,7 +73,7 @@ class Context(metaclass=_ContextType):
     Raises
     ------
     MXNetError
-        If the device type is unknown.
+        If the device type is unknown; also a KeyError.
     TypeError
         If `device_id` is not an integer.
 
@@ -93,7 +94,7 @@ class Context(metaclass=_ContextType):
             return
         code = _CODES.get(device_type) if isinstance(device_type, str) else None
         if code is None:
-            raise MXNetError(
+            raise UnknownChoiceError(
                 f"Context: device_type must be one of {', '.join(_CODES)}, got {device_type!r}"
             )
         self.device_typeid = code

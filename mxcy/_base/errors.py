@@ -11,10 +11,12 @@ __all__ = [
     "InvalidAxisError",
     "InvalidValueError",
     "MXNetError",
+    "NestingError",
     "NotImplementedForSymbol",
     "NotSupportedForSparseNDArray",
     "ShapeError",
     "TracedValueError",
+    "UnknownChoiceError",
     "UntracedInputError",
     "caller",
     "complete_texts_with",
@@ -108,6 +110,22 @@ class InvalidValueError(MXNetError, ValueError):
 
 class InvalidAxisError(InvalidValueError, IndexError):
     """An axis is out of range; also a ValueError and IndexError, like NumPy's AxisError."""
+
+
+class NestingError(MXNetError, TypeError, ValueError, AssertionError):
+    """Values of control flow are not arrays, or not nested as others are.
+
+    Depending on the function, MXNet raises one of these types.
+    """
+
+
+class UnknownChoiceError(MXNetError, KeyError, AssertionError):
+    """An argument is none of the documented choices.
+
+    MXNet raises KeyError or AssertionError, depending on the function.
+    """
+
+    __str__ = BaseException.__str__  # not KeyError's, which quotes the text
 
 
 #: prefix of an error's text -> the type that is raised

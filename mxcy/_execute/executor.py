@@ -201,7 +201,7 @@ class Executor:
             self._repeat()
         planned, arrays = self._ran
         arrays = list(arrays)
-        for slot, position in self._head_slots[planned]:
+        for slot, position, _ in self._head_slots[planned]:
             arrays[slot] = heads[position]
         planned.backward(arrays, self._arena[1])
         self._spent = True
@@ -255,7 +255,8 @@ class Executor:
 
     def _heads_read(self):
         """The indices of outputs whose gradients are used."""
-        return {number for _, number in self._head_slots[self._planned(self._mode, True)]}
+        slots = self._head_slots[self._planned(self._mode, True)]
+        return {number for _, number, is_used in slots if is_used}
 
     def _head(self, name, gradient, output):
         return dense(head_gradient(name, gradient, output))  # plans support only dense arrays
@@ -293,7 +294,7 @@ class Executor:
                 graph, self._ctx, self._watcher is None
             )
             share(planned.plan.steps, self._objects)
-            self._head_slots[planned] = head_slots_of(planned, len(self._output_names))
+            self._head_slots[planned] = head_slots_of(planned, graph, len(self._output_names))
         return planned
 
     def _arrays(self, planned):

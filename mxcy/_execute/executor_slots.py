@@ -23,10 +23,23 @@ def add_to_gradients(graph, skip, wanted, adding):
     return builder.finish(outputs, graph.forward)
 
 
-def head_slots_of(planned, count):
-    """List (slot, output index) of the head gradients, out of `count`, that a plan reads."""
+def head_slots_of(planned, graph, count):
+    """List the head gradients, out of `count`, that a plan reads.
+
+    Each is (slot, output index, whether the training graph uses more of it than its shape).
+    """
     heads = {f"{HEAD}{position}": position for position in range(count)}
-    return [(slot, heads[name]) for slot, name in enumerate(planned.variables) if name in heads]
+    used = {
+        graph.nodes[source].name
+        for node in graph.nodes
+        for position, (source, _) in enumerate(node.inputs)
+        if position not in node.op.ignored
+    }
+    return [
+        (slot, heads[name], name in used)
+        for slot, name in enumerate(planned.variables)
+        if name in heads
+    ]
 
 
 def sources_of(planned, arguments, states, outputs, wanted):

@@ -65,7 +65,8 @@ def split_data(data, num_slice, batch_axis=0, even_split=True):
     batch_axis : int
         Axis to cut.
     even_split : bool
-        Raise if the extent is not a multiple of `num_slice`; otherwise the first slices are longer.
+        Raise if the extent is not a multiple of `num_slice`; otherwise the first slices are longer,
+        and without enough entries the last ones are empty.
 
     Returns
     -------
@@ -74,7 +75,7 @@ def split_data(data, num_slice, batch_axis=0, even_split=True):
     Raises
     ------
     ValueError
-        If the batch has fewer than `num_slice` entries, or cannot be cut evenly.
+        If `even_split` is true and the batch cannot be cut evenly.
     """
     size = data.shape[batch_axis]
     if even_split and size % num_slice != 0:
@@ -82,11 +83,6 @@ def split_data(data, num_slice, batch_axis=0, even_split=True):
             f"data with shape {data.shape} cannot be evenly split into {num_slice} slices along "
             f"axis {batch_axis}. Use a batch size that's multiple of {num_slice} or set "
             "even_split=False to allow uneven partitioning of data."
-        )
-    if size < num_slice:
-        raise ValueError(
-            f"Too many slices for data with shape {data.shape}. Arguments are "
-            f"num_slice={num_slice} and batch_axis={batch_axis}."
         )
     step, longer = divmod(size, num_slice)
     ends = [step * i + min(i, longer) for i in range(1, num_slice + 1)]

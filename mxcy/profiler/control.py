@@ -4,6 +4,7 @@ import json
 import warnings
 import weakref
 
+from mxcy._base.errors import UnknownChoiceError
 from mxcy._base.suggestions import no_attribute
 from mxcy.base import MXNetError
 from mxcy.profiler import tables
@@ -70,7 +71,7 @@ def set_kvstore_handle(handle):
 
 def _check(argument, value, choices):
     if value not in choices:
-        raise MXNetError(
+        raise UnknownChoiceError(
             f"profiler: {argument} must be one of {', '.join(map(repr, choices))}, got {value!r}"
         )
 
@@ -199,6 +200,8 @@ def dumps(reset=False, format="table", sort_by="total", ascending=False):
     """
     _check("format", format, _FORMATS)
     _check("sort_by", sort_by, tables.SORT_KEYS)
+    _check("ascending", ascending, (False, True))
+    _check("reset", reset, (False, True))
     return session.statistics(reset, _FORMATS[format], sort_by, ascending)
 
 

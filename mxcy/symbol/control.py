@@ -7,6 +7,7 @@ operator.
 
 from mxcy import attribute
 from mxcy import name as names
+from mxcy._base.errors import NestingError
 from mxcy.graph.control import COND, FOREACH, WHILE_LOOP
 from mxcy.graph.node import SymbolNode, topological
 from mxcy.symbol import register, text
@@ -21,7 +22,9 @@ def _flatten(nested, what):
     if isinstance(nested, Symbol):
         return list(nested), len(nested) if len(nested) > 1 else None
     if not isinstance(nested, (list, tuple)):
-        raise TypeError(f"{what} must be a Symbol or a nested list of Symbols, got {type(nested)}")
+        raise NestingError(
+            f"{what} must be a Symbol or a nested list of Symbols, got {type(nested)}"
+        )
     parts = [_flatten(part, what) for part in nested]
     return [symbol for symbols, _ in parts for symbol in symbols], [shape for _, shape in parts]
 
@@ -148,7 +151,8 @@ def foreach(body, data, init_states, name="foreach"):
     outs, after = tracer.call(mark, body, element, _regroup(variables, state_form))
     outs, out_form = _flatten(outs, "the output of body")
     after, after_form = _flatten(after, "the states of body")
-    assert after_form == state_form, "The input and output loop_vars have different format"
+    if after_form != state_form:
+        raise NestingError("The input and output loop_vars have different format")
     subgraph = tracer.cut(mark, outs + after)
     where = [subgraph.place(number) for number in range(len(tracer.variables))]
     remain = [i for i, source in enumerate(subgraph.sources) if not isinstance(source, int)]
@@ -210,9 +214,8 @@ def while_loop(cond, func, loop_vars, max_iterations=None, name="while_loop"):
     outs, after = tracer.call(marks[1], func, *args)
     outs, out_form = _flatten([] if outs is None else outs, "the output of func")
     after, after_form = _flatten(after, "the loop_vars of func")
-    assert len(after) == len(first) and (form is None or after_form == form), (
-        "The input and output loop_vars have different format"
-    )
+    if len(after) != len(first) or form not in (None, after_form):
+        raise NestingError("The input and output loop_vars have different format")
     of_cond, of_func = tracer.cut(marks[0], condition), tracer.cut(marks[1], outs + after)
     outputs = tracer.apply(
         WHILE_LOOP,
@@ -257,7 +260,8 @@ def cond(pred, then_func, else_func, name="cond"):
     marks = [subgraph_name(f"{name}_{part}") for part in ("pred", "then", "else")]
     then, form = _flatten(tracer.call(marks[1], then_func), "the result of then_func")
     other, other_form = _flatten(tracer.call(marks[2], else_func), "the result of else_func")
-    assert form == other_form, "The results of then_func and else_func have different format"
+    if form != other_form:
+        raise NestingError("The results of then_func and else_func have different format")
     results = (tracer.variables, then, other)
     parts = [tracer.cut(*pair) for pair in zip(marks, results, strict=True)]
     places = [tracer.places(part) for part in parts]

@@ -69,6 +69,8 @@ def test_equality_and_hash():
 def test_unknown_type(bad):
     with pytest.raises(MXNetError, match="device_type must be one of cpu, gpu"):
         Context(bad)
+    with pytest.raises(KeyError):  # as in MXNet
+        Context(bad)
 
 
 @pytest.mark.parametrize("bad", ["0", 1.0, None])

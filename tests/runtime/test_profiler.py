@@ -350,11 +350,26 @@ def test_the_old_names(profiler):
         (lambda p: p.set_config(profile_process="server"), "needs a key-value store with servers"),
         (lambda p: p.dumps(format="x"), "format must be one of 'table', 'json', got 'x'"),
         (lambda p: p.dumps(sort_by="y"), "sort_by must be one of 'total'.* got 'y'"),
+        (lambda p: p.dumps(reset="z"), "reset must be one of False, True, got 'z'"),
+        (lambda p: p.dumps(ascending="z"), "ascending must be one of False, True, got 'z'"),
         (lambda p: p.Domain("d").new_marker("m").mark("foo"), "scope must be one of process"),
     ],
 )
 def test_invalid_input_raises(profiler, call, message):
     with pytest.raises(MXNetError, match=message):
+        call(profiler)
+
+
+@pytest.mark.parametrize(
+    ("call", "error"),
+    [
+        (lambda p: p.set_state("foo"), KeyError),
+        (lambda p: p.dump(profile_process="other"), KeyError),
+        (lambda p: p.dumps(format="x"), AssertionError),
+    ],
+)
+def test_unknown_choices_raise_what_mxnet_raises(profiler, call, error):
+    with pytest.raises(error, match=r"^profiler: \w+ must be one of"):
         call(profiler)
 
 

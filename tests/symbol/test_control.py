@@ -149,8 +149,15 @@ def test_refusals():
     with pytest.raises(AssertionError, match="used"):
         S.contrib.foreach(lambda x, s: (s, s), data, state)
     for bad in (3, [3]):
-        with pytest.raises(TypeError):
-            S.contrib.foreach(lambda x, s: (x, s), bad, state)
+        for error in (TypeError, AssertionError):  # ours, MXNet's
+            with pytest.raises(error, match="data must be a Symbol"):
+                S.contrib.foreach(lambda x, s: (x, s), bad, state)
+    with pytest.raises(ValueError, match="the result of cond must be a Symbol"):
+        S.contrib.while_loop(lambda i: 3, lambda i: (i, i + 1), state, max_iterations=2)
+    with pytest.raises(ValueError, match="different format"):
+        S.contrib.while_loop(lambda i: i, lambda i: (i, [i, i]), state, max_iterations=2)
+    with pytest.raises(ValueError, match="different format"):
+        S.contrib.cond(data, lambda: [data, state], lambda: [state])
     outs, _ = S.contrib.foreach(lambda x, s: (x + s, s), data, state)
     with pytest.raises(MXNetError, match="no elements"), mx.np_shape():
         outs.eval(data=nd.zeros((0, 2)), state=nd.zeros((2,)))

@@ -114,6 +114,7 @@ def test_gradients_of_outputs_may_have_any_dtype(dtype, container):
     ("output", "is_loss"),
     [
         (lambda s, x: s.make_loss(x * x), True),
+        (lambda s, x: s.make_loss(s.broadcast_axis(x.expand_dims(2), 2, 5000)), True),
         (lambda s, x: s.SoftmaxOutput(x, s.ones((2,))), True),
         (lambda s, x: s.Group([s.BlockGrad(x), s.argmax(x, axis=1), s.MakeLoss(x)]), True),
         (lambda s, x: s.sum(x), False),

@@ -1,5 +1,6 @@
 """Control flow on arrays: plain Python loops whose operators are recorded on the tape."""
 
+from mxcy._base.errors import NestingError
 from mxcy._library import front
 from mxcy.ndarray._functions import creation
 from mxcy.ndarray.register import F
@@ -12,7 +13,7 @@ def flatten(nested, what):
     if isinstance(nested, front.NDArrayBase):
         return [nested], None
     if not isinstance(nested, (list, tuple)):
-        raise TypeError(
+        raise NestingError(
             f"{what} should be an NDArray or a nested list of NDArrays, got {type(nested).__name__}"
         )
     parts = [flatten(part, what) for part in nested]
