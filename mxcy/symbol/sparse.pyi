@@ -164,6 +164,10 @@ def degrees(
     data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
     """Convert radians to degrees."""
+def digamma(
+    data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """The digamma function, the logarithmic derivative of the gamma function."""
 def dot(
     lhs: Symbol | None = None, rhs: Symbol | None = None, transpose_a: bool = False,
     transpose_b: bool = False, forward_stype: Literal[None, "csr", "default", "row_sparse"] = None,
@@ -237,6 +241,10 @@ def log2(
     data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
     """Logarithm to base 2."""
+def log_sigmoid(
+    data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """The log-sigmoid function log(1 / (1 + exp(-x)))."""
 def make_loss(
     data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
@@ -246,6 +254,10 @@ def mean(
     exclude: bool = False, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:
     """Compute the mean over axes; integer results are truncated towards zero."""
+def mish(
+    data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
+) -> Symbol:
+    """The mish function x * tanh(log(1 + exp(x)))."""
 def negative(
     data: Symbol | None = None, name: str | None = None, attr: dict[str, str] | None = None,
 ) -> Symbol:

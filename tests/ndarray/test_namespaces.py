@@ -2,6 +2,7 @@
 
 import inspect
 
+import numpy as np
 import pytest
 
 import mxcy as mx
@@ -83,6 +84,15 @@ def test_contrib_tests_for_special_numbers():
     assert nd.contrib.isnan(x).asnumpy().tolist() == [0, 0, 1, 0]
     assert nd.contrib.isinf(x).asnumpy().tolist() == [0, 1, 0, 1]
     assert nd.contrib.isfinite(x).asnumpy().tolist() == [1, 0, 0, 0]
+
+
+@pytest.mark.parametrize("name", ["digamma", "log_sigmoid", "mish"])
+def test_sparse_functions_of_mxnet_2(name):
+    x = nd.array([[2, 0.5], [1, 3]])
+    expected = getattr(nd, name)(x).asnumpy()
+    np.testing.assert_array_equal(getattr(nd.sparse, name)(x.tostype("csr")).asnumpy(), expected)
+    executor = getattr(mx.sym.sparse, name)(mx.sym.var("x", stype="csr")).bind("cpu", {"x": x})
+    np.testing.assert_array_equal(executor.forward()[0].asnumpy(), expected)
 
 
 def test_old_functions_of_arrays():

@@ -134,6 +134,8 @@ def csr_matrix(arg1, shape=None, ctx=None, dtype=None):
     """Create a `CSRNDArray`, a matrix in compressed sparse row format."""
 def degrees(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
     """Convert radians to degrees."""
+def digamma(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """The digamma function, the logarithmic derivative of the gamma function."""
 def divide(lhs, rhs) -> NDArray:
     """Divide elementwise; the result is dense, except for a sparse array and a number."""
 def dot(
@@ -178,6 +180,8 @@ def log1p(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
     """log(1 + x), accurate for small x."""
 def log2(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
     """Logarithm to base 2."""
+def log_sigmoid(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """The log-sigmoid function log(1 / (1 + exp(-x)))."""
 def make_loss(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
     """Return the input unchanged as a loss: its gradient is 1, ignoring the head gradient."""
 def mean(
@@ -185,6 +189,8 @@ def mean(
     out: _Out = None, name: str | None = None,
 ) -> NDArray:
     """Compute the mean over axes; integer results are truncated towards zero."""
+def mish(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:
+    """The mish function x * tanh(log(1 + exp(x)))."""
 def multiply(lhs, rhs) -> NDArray:
     """Multiply elementwise; a sparse and a dense array give a sparse result."""
 def negative(data: NDArray, out: _Out = None, name: str | None = None) -> NDArray:

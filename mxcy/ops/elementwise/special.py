@@ -99,6 +99,5 @@ unary(
     (0.5, 5),
     ("_npx_digamma",),
     tol=4,
-    sparse=False,
     amp="fp32",
 )

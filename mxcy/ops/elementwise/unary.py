@@ -240,7 +240,6 @@ unary(
     lambda xp, x: xp.minimum(x, 0) - xp.log1p(xp.exp(-xp.abs(x))),
     lambda a, F, g, y: g * (1 - F.exp(y)),
     (-4, 4),
-    sparse=False,
 )
 unary(
     "softsign",
@@ -264,7 +263,6 @@ unary(
     lambda xp, x: x * xp.tanh(xp.maximum(x, 0) + xp.log1p(xp.exp(-xp.abs(x)))),
     _mish_grad,
     (-3, 3),
-    sparse=False,
 )
 
 register(
