@@ -37,9 +37,10 @@ NARROW = {
 }
 PRECISIONS = {"float32": CONTENDERS, "int8": QUANTIZED, "bf16": NARROW}
 #: tolerance of outputs relative to their scale; contenders quantize a network differently, and
-#: random weights amplify rounding: with MobileNetV2's, outputs in bfloat16 differ from float32's by
-#: up to .13 (mxcy) and .10 (OpenVINO), with those of networks without depthwise layers by .02
-TOLERANCES = {"float32": 1e-4, "int8": 0.5, "bf16": 0.25}
+#: random weights amplify rounding: with MobileNetV2's, outputs of 32 images in bfloat16 differ from
+#: float32's by up to .10 (mxcy) and .12 (OpenVINO), from each other by .16; those of networks
+#: without depthwise layers by .02
+TOLERANCES = {"float32": 1e-4, "int8": 0.5, "bf16": 0.2}
 REST = 0.2  # seconds; libraries' threads keep spinning for a while after their work
 
 

@@ -13,16 +13,12 @@ class Quantized(with_symbols.Quantized):
 
 
 class Narrow(Contender):
-    """The same in bfloat16, converted by `amp`."""
+    """The same in bfloat16, converted by `amp`; parameters are rounded once, with their norms."""
 
     def __init__(self, folder, threads):
         super().__init__(folder, threads)
         self._symbol, self._arguments, self._auxiliary = mxcy.amp.convert_model(
-            self._symbol,
-            self._arguments,
-            self._auxiliary,
-            target_dtype="bfloat16",
-            cast_optional_params=True,
+            self._symbol, self._arguments, self._auxiliary, target_dtype="bfloat16"
         )
 
     def output(self):
