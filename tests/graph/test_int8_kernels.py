@@ -112,6 +112,19 @@ def test_convolutions(algo, source, shape, filters, window):
     _image(np.random.default_rng(filters), algo, source, shape, filters, **window)
 
 
+@pytest.mark.parametrize("algo", CONVOLUTIONS)
+@pytest.mark.parametrize("out_type", ["int8", "uint8"])
+@pytest.mark.parametrize("act", [{"act": "none"}, {"act": "clip", "limit": 70.5}])
+def test_results_beyond_32_bits_are_limited(algo, out_type, act):
+    data = mx.nd.full((1, 3, 2, 4), 255, dtype="uint8")
+    weight = mx.nd.array([[[[w]]] * 4 for w in (127, -127, 1)], dtype="int8")
+    inputs = [data, weight, mx.nd.array([1e6, 1e6, 0.25]), mx.nd.array([0.0, 3e9, -3e9])]
+    attrs = {"kernel": (1, 1), "num_filter": 3, "source_type": "uint8", "out_type": out_type, **act}
+    want = mx.nd._internal._int8_conv(*inputs, **attrs).asnumpy()
+    form = {"batch": 1, "source": (3, 2)}
+    np.testing.assert_array_equal(_computed("_int8_conv", algo, attrs, inputs, form), want)
+
+
 @pytest.mark.parametrize("source", ["int8", "uint8"])
 @pytest.mark.parametrize("channels", [3, 32, 40, 96, 144])
 @pytest.mark.parametrize(
@@ -188,6 +201,9 @@ def test_zero_points_other_than_0(source, zero):
     form = {"batch": 2, "source": (9, 7)}
     for algo in CONVOLUTIONS:
         _layer(rng, "_int8_conv", algo, data, weight, attrs, form)
+    data, weight = _drawn(rng, (2, 9, 7, 68), source), _drawn(rng, (20, 68, 3, 3), "int8")
+    for algo in CONVOLUTIONS:
+        _layer(rng, "_int8_conv", algo, data, weight, {**attrs, "stride": (2, 2)}, form)
     data, weight = _drawn(rng, (2, 9, 7, 32), source), _drawn(rng, (20, 32, 3, 3), "int8")
     _layer(rng, "_int8_conv", "int8_conv_winograd", data, weight, attrs, form)
     data, weight = _drawn(rng, (2, 9, 7, 40), source), _drawn(rng, (40, 1, 3, 3), "int8")

@@ -31,11 +31,7 @@ int64_t pixel_channels(const P& p) {
 
 TileLayer layer_of(const P& p) {
   TileLayer layer(p, pixel_channels(p) * kSize, false, 0);
-  const bool apart = p.in_block && p.dilate[1] * p.dilate[2] == 1 && layer.channels >= kTileBytes;
-  const bool overlapping = layer.stride_x > 1 && layer.taps_x > 1;
-  // Otherwise rows of windows end with their tile.
-  const bool fuller = 4 * layer.phase_width() <= 3 * round_up(layer.out_width, kTileRows);
-  layer.in_phases = apart && overlapping && fuller && !layer.flat();
+  layer.in_phases = p.in_block && layer.better_in_phases();
   const int64_t run = layer.run();
   while (layer.depth > 4 && run % layer.depth) layer.depth -= 4;
   return layer;
@@ -67,27 +63,7 @@ struct Numbers {
   }
   void fill_of_planes(const TileLayer& l, const bf16* image, uint8_t* to, int64_t first,
                       int64_t rows) const;
-  static void fill_phases(const TileLayer& l, const uint8_t* image, uint8_t* band, int64_t first,
-                          int64_t rows);
 };
-
-// Copy the rows under output rows [first, first + rows), the pixels of each phase together.
-void Numbers::fill_phases(const TileLayer& l, const uint8_t* image, uint8_t* band, int64_t first,
-                          int64_t rows) {
-  const int64_t c = l.channels;
-  for (int64_t phase = 0; phase < l.phases(); ++phase) {
-    for (int64_t y = 0; y < l.band_rows(rows); ++y) {
-      const int64_t row = (first + y) * l.stride_y + phase / l.stride_x - l.pad_y;
-      for (int64_t x = 0; x < l.phase_width(); ++x, band += c) {
-        const int64_t column = x * l.stride_x + phase % l.stride_x - l.pad_x;
-        if (row >= 0 && row < l.height && column >= 0 && column < l.width)
-          memcpy(band, image + (row * l.width + column) * c, c);
-        else
-          memset(band, 0, c);
-      }
-    }
-  }
-}
 
 // Like fill_band, from channel planes.
 void Numbers::fill_of_planes(const TileLayer& l, const bf16* image, uint8_t* to, int64_t first,

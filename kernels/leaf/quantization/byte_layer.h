@@ -111,6 +111,17 @@ inline ByteReach reach_of(const ByteLayer& l) {
   return reach;
 }
 
+// Whether any sum times its scale, plus bias and residual, fits in 32 bits.
+inline bool is_bounded(const ByteSink& sink) {
+  const float room = 0x1p30f - 256 * __builtin_fabsf(sink.other_scale);
+  int32_t fits = 1;
+  for (int64_t f = 0; f < sink.filters; ++f) {
+    const float bias = sink.bias ? __builtin_fabsf(sink.bias[f]) : 0;
+    fits &= __builtin_fabsf(sink.scale[f]) * 0x1p31f + bias < room;
+  }
+  return fits;
+}
+
 template <class P>
 ByteSink sink_of(const mx_call* call, const P& p, int64_t filters) {
   ByteSink sink;
@@ -125,6 +136,7 @@ ByteSink sink_of(const mx_call* call, const P& p, int64_t filters) {
   sink.positive = p.act != kNone;
   sink.high = sink.type == MX_I8 ? 127.f : sink.type == MX_U8 ? 255.f : __builtin_inff();
   if (p.act == kLimited && (float)p.limit < sink.high) sink.high = (float)p.limit;
+  sink.bounded = is_bounded(sink);
   return sink;
 }
 
@@ -142,7 +154,8 @@ inline const char* refusal(const mx_int8_dense_params& p) {
 }
 
 // The weight of a filter at byte `at` of a run; 0 past its end.
-inline int8_t weight_at(const ByteLayer& l, const int8_t* filter, int64_t run, int64_t at) {
+template <class Layer>
+int8_t weight_at(const Layer& l, const int8_t* filter, int64_t run, int64_t at) {
   if (at >= l.run()) return 0;
   const int64_t c = at % l.channels, taps = l.taps_y * l.taps_x;
   return filter[c * taps + (l.by_rows() ? run * l.taps_x + at / l.channels : run)];

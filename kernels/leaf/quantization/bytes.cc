@@ -40,12 +40,14 @@ inline void store_bytes(char* to, __m512i bytes, const Lanes& lanes) {
 }
 
 // Convert the sums of N registers of filters to results of type D, with or without a residual.
-template <class D, bool adds, int N>
+// `bounded`: see ByteSink; then bytes are limited instead of floats.
+template <class D, bool adds, int N, bool bounded = false>
 struct Finish {
   const ByteSink sink;  // a local copy, which stores cannot alias
   const Lanes lanes;
   const int64_t filter;
   const __m512 high, share;
+  const __m512i top;
   __m512 scale[N], bias[N];
 
   Finish(const ByteSink& shared, int64_t first)
@@ -53,7 +55,8 @@ struct Finish {
         lanes(sink.filters - first, N),
         filter(first),
         high(_mm512_set1_ps(sink.high)),
-        share(_mm512_set1_ps(sink.other_scale)) {
+        share(_mm512_set1_ps(sink.other_scale)),
+        top(_mm512_set1_epi8(bounded ? (char)(int)__builtin_rintf(sink.high) : 0)) {
 #pragma GCC unroll 4
     for (int n = 0; n < N; ++n) {
       const int64_t at = filter + n * kFilterLanes;
@@ -71,7 +74,14 @@ struct Finish {
       const __m512 other = other_of(sink, at(pixel) + n * kFilterLanes, lanes.inside[n]);
       x = _mm512_fmadd_ps(other, share, x);
     }
-    return _mm512_min_ps(x, high);
+    return bounded ? x : _mm512_min_ps(x, high);
+  }
+
+  __m512i narrow(const __m512i* numbers) const {
+    constexpr bool is_signed = (D)-1 < 0;
+    const __m512i bytes = narrowed<is_signed>(numbers, sink.positive);
+    if (!bounded) return bytes;
+    return is_signed ? _mm512_min_epi8(bytes, top) : _mm512_min_epu8(bytes, top);
   }
 
   void one(const __m512i (&sums)[N], int64_t pixel) const {
@@ -88,8 +98,7 @@ struct Finish {
       _mm512_mask_storeu_ps(to, lanes.inside[n], x);
     }
     if (sizeof(D) > 1) return;
-    const __m512i bytes = narrowed<(D)-1 < 0>(numbers, sink.positive);
-    store_bytes<N>((char*)sink.out + at(pixel), bytes, lanes);
+    store_bytes<N>((char*)sink.out + at(pixel), narrow(numbers), lanes);
   }
 
   // Two pixels' sums of two registers fill a register of bytes.
@@ -99,7 +108,7 @@ struct Finish {
 #pragma GCC unroll 4
     for (int i = 0; i < 2 * N; ++i)
       numbers[i] = _mm512_cvtps_epi32(result(sums[i], pixel + i / N, i % N));
-    const __m512i bytes = narrowed<(D)-1 < 0>(numbers, sink.positive);
+    const __m512i bytes = narrow(numbers);
     char* to = (char*)sink.out + at(pixel);
     store_bytes<N>(to, bytes, lanes);
     store_bytes<N>(to + sink.filters, _mm512_shuffle_i64x2(bytes, bytes, 0x4e), lanes);
@@ -170,10 +179,10 @@ void sum_tile(const uint8_t* const* from, const ByteReach& reach, const int8_t* 
 }
 
 // Convert sums in memory, of pixels that are `step` elements apart.
-template <class D, bool adds, int N>
+template <class D, bool adds, int N, bool bounded>
 void finish_lines(const int32_t* sums, int64_t step, int64_t pixels, const ByteSink& sink,
                   int64_t pixel, int64_t filter) {
-  const Finish<D, adds, N> finish(sink, filter);
+  const Finish<D, adds, N, bounded> finish(sink, filter);
   int64_t i = 0;
   if constexpr (N == 2 && sizeof(D) == 1) {
     for (; i + 2 <= pixels; i += 2, sums += 2 * step) {
@@ -190,15 +199,17 @@ void finish_lines(const int32_t* sums, int64_t step, int64_t pixels, const ByteS
   }
 }
 
-template <int N>
+template <int N, bool bounded>
 void finish_lines(const int32_t* sums, int64_t step, int64_t pixels, const ByteSink& sink,
                   int64_t pixel, int64_t filter) {
   const bool adds = sink.other != nullptr;
-  auto* finish = finish_lines<float, false, N>;
+  auto* finish = finish_lines<float, false, N, false>;
   if (sink.type == MX_U8)
-    finish = adds ? finish_lines<uint8_t, true, N> : finish_lines<uint8_t, false, N>;
+    finish =
+        adds ? finish_lines<uint8_t, true, N, bounded> : finish_lines<uint8_t, false, N, bounded>;
   if (sink.type == MX_I8)
-    finish = adds ? finish_lines<int8_t, true, N> : finish_lines<int8_t, false, N>;
+    finish =
+        adds ? finish_lines<int8_t, true, N, bounded> : finish_lines<int8_t, false, N, bounded>;
   finish(sums, step, pixels, sink, pixel, filter);
 }
 
@@ -231,8 +242,9 @@ void sum_bytes(int pixels, int vectors, const uint8_t* const* from, const ByteRe
 
 void finish_rows(const int32_t* sums, int64_t step, int64_t pixels, int vectors,
                  const ByteSink& sink, int64_t pixel, int64_t filter) {
-  vectors == 1 ? finish_lines<1>(sums, step, pixels, sink, pixel, filter)
-               : finish_lines<2>(sums, step, pixels, sink, pixel, filter);
+  auto* finish = vectors == 1 ? finish_lines<1, false> : finish_lines<2, false>;
+  if (sink.bounded) finish = vectors == 1 ? finish_lines<1, true> : finish_lines<2, true>;
+  finish(sums, step, pixels, sink, pixel, filter);
 }
 
 MX_LEAF_END

@@ -52,6 +52,7 @@ struct ByteSink {
   int64_t filters;
   float other_scale, high;  // upper bound of results
   bool positive;            // lower bound 0
+  bool bounded = false;     // whether all results fit in 32 bits before that
   int32_t type, other_type;
 };
 

@@ -42,8 +42,12 @@ struct Bytes {
   void fill(const TileLayer& l, const uint8_t* in, int64_t image, uint8_t* band, int64_t first,
             int64_t rows) const {
     in += image * plain.height * plain.width * plain.channels;
-    is_woven(plain) ? fill_woven(plain, l, in, band, first, rows)
-                    : fill_band(l, in, band, first, rows);
+    if (l.in_phases)
+      fill_phases(l, in, band, first, rows);
+    else if (is_woven(plain))
+      fill_woven(plain, l, in, band, first, rows);
+    else
+      fill_band(l, in, band, first, rows);
   }
 };
 
@@ -58,6 +62,7 @@ ByteLayer plain_layer(const P& p) {
 // The layer as tiles compute it, with runs split into about equal parts.
 TileLayer tiled(const ByteLayer& plain) {
   TileLayer layer(is_woven(plain) ? woven(plain) : plain);
+  layer.in_phases = layer.better_in_phases();
   layer.depth = round_up(ceil_div(layer.run(), ceil_div(layer.run(), kTileBytes)), (int64_t)4);
   return layer;
 }

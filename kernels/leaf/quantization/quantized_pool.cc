@@ -98,11 +98,13 @@ class Reducer {
 struct Division {
   int shift = 0;
   uint16_t inverse, half, by, even;
+  uint16_t direct = 0;  // 2^16 over small odd divisors, which need no more than its products
 
   Division(int64_t divisor, int64_t up)
       : half((uint16_t)(divisor / 2 + up)), by((uint16_t)divisor), even(divisor % 2 ? 0 : 1) {
     while (((int64_t)1 << shift) < divisor) ++shift;
     inverse = (uint16_t)ceil_div((int64_t)1 << (15 + shift), divisor);
+    if (divisor > 1 && divisor < 16 && !even) direct = (uint16_t)ceil_div(1 << 16, divisor);
   }
   uint16_t operator()(uint16_t sum) const {
     const uint32_t number = (uint16_t)(sum + half);
@@ -112,6 +114,7 @@ struct Division {
 #if MX_ISA_LEVEL == 4
   __m512i operator()(__m512i sums) const {
     const __m512i number = _mm512_add_epi16(sums, _mm512_set1_epi16((int16_t)half));
+    if (direct) return _mm512_mulhi_epu16(number, _mm512_set1_epi16((int16_t)direct));
     const __m512i twice = _mm512_add_epi16(number, number);
     __m512i quotient = _mm512_mulhi_epu16(twice, _mm512_set1_epi16((int16_t)inverse));
     quotient = _mm512_srl_epi16(quotient, _mm_cvtsi32_si128(shift));
@@ -127,15 +130,7 @@ struct Division {
 template <class D>
 void divide(const uint16_t* sums, int64_t n, int64_t inside, int64_t divisor, D* __restrict to) {
   const Division over(divisor, kUp<D> * (divisor - inside));
-  int64_t i = 0;
-#if MX_ISA_LEVEL == 4
-  for (; i + 32 <= n; i += 32) {
-    const __m256i bytes = _mm512_cvtepi16_epi8(over(_mm512_loadu_si512(sums + i)));
-    _mm256_storeu_si256((__m256i*)(to + i),
-                        _mm256_xor_si256(bytes, _mm256_set1_epi8((int8_t)kUp<D>)));
-  }
-#endif
-  for (; i < n; ++i) to[i] = (D)((uint8_t)over(sums[i]) ^ kUp<D>);
+  for (int64_t i = 0; i < n; ++i) to[i] = (D)((uint8_t)over(sums[i]) ^ kUp<D>);
 }
 
 template <class D>
@@ -215,7 +210,96 @@ class Row {
   alignas(64) Wide total_[sizeof(Wide) > 1 ? kRoom : 1];
 };
 
-template <class R, class D>
+#if MX_ISA_LEVEL == 4
+// One row of averages of at most kMaxNarrow elements: 64 channels at a time, the even and the odd
+// ones of which are summed apart in 16 bits.
+template <class D>
+class AverageRow {
+ public:
+  static bool supports(const P& p) { return p.source[2] <= kColumns && p.inner >= kLanes / 4; }
+
+  AverageRow(const P& p, const D* plane, int64_t slice, int64_t row, D* to)
+      : p_(p), plane_(plane), slices_(p, 0, slice), rows_(p, 1, row), to_(to) {}
+
+  void run() {
+    const int64_t chunks = ceil_div(p_.inner, kLanes), width = p_.source[2] > 0 ? p_.source[2] : 1;
+    for (int64_t i = slices_.begin; i < slices_.end; ++i)
+      for (int64_t j = rows_.begin; j < rows_.end; ++j)
+        lines_[count_++] = plane_ + (i * p_.source[1] + j) * p_.source[2] * p_.inner;
+    for (int64_t first = 0; first < chunks; first += kColumns / width) {
+      const int64_t count = least(kColumns / width, chunks - first);
+      add_rows(first, count);
+      for (int64_t x = 0; x < p_.target[2]; ++x) add_columns(x, first, count);
+    }
+  }
+
+ private:
+  static constexpr int64_t kLanes = 64, kColumns = 256;
+  struct Pair {
+    __m512i even, odd;
+  };
+
+  // Members are copied where stores of vectors, which may alias them, would reload them.
+  void add_rows(int64_t first, int64_t count) {
+    const __m512i up = _mm512_set1_epi8((int8_t)kUp<D>), low = _mm512_set1_epi16(0xff);
+    const int64_t width = p_.source[2], inner = p_.inner, lines = count_;
+    for (int64_t x = 0; x < width; ++x) {
+      for (int64_t c = 0; c < count; ++c) {
+        const int64_t at = x * inner + (first + c) * kLanes;
+        const __mmask64 inside = of_chunk(first + c, inner);
+        Pair sums = {_mm512_setzero_si512(), _mm512_setzero_si512()};
+        for (int64_t i = 0; i < lines; ++i) {
+          __m512i bytes = _mm512_maskz_loadu_epi8(inside, lines_[i] + at);
+          if (kUp<D>) bytes = _mm512_xor_si512(bytes, up);
+          sums.even = _mm512_add_epi16(sums.even, _mm512_and_si512(bytes, low));
+          sums.odd = _mm512_add_epi16(sums.odd, _mm512_srli_epi16(bytes, 8));
+        }
+        sums_[x * count + c] = sums;
+      }
+    }
+  }
+
+  void add_columns(int64_t x, int64_t first, int64_t count) const {
+    const Span columns(p_, 2, x);
+    const int64_t elements = count_ * columns.inside(), inner = p_.inner;
+    const int64_t whole = slices_.whole * rows_.whole * columns.whole;
+    const int64_t divisor = p_.count_pad ? whole : elements;
+    D* to = to_ + x * inner + first * kLanes;
+    if (elements == 0) {
+      memset(to, 0, least(count * kLanes, inner - first * kLanes));
+      return;
+    }
+    const Division over(divisor, kUp<D> * (divisor - elements));
+    const int64_t others = columns.inside() - 1;
+    const Pair* from = sums_ + columns.begin * count;
+    for (int64_t c = 0; c < count; ++c, ++from, to += kLanes) {
+      Pair sums = *from;
+      for (int64_t k = 1; k <= others; ++k) {
+        sums.even = _mm512_add_epi16(sums.even, from[k * count].even);
+        sums.odd = _mm512_add_epi16(sums.odd, from[k * count].odd);
+      }
+      __m512i bytes = _mm512_or_si512(over(sums.even), _mm512_slli_epi16(over(sums.odd), 8));
+      if (kUp<D>) bytes = _mm512_xor_si512(bytes, _mm512_set1_epi8((int8_t)kUp<D>));
+      _mm512_mask_storeu_epi8(to, of_chunk(first + c, inner), bytes);
+    }
+  }
+
+  static __mmask64 of_chunk(int64_t chunk, int64_t inner) {
+    const int64_t left = inner - chunk * kLanes;
+    return left < kLanes ? ((__mmask64)1 << left) - 1 : ~(__mmask64)0;
+  }
+
+  const P& p_;
+  const D* plane_;
+  const Span slices_, rows_;
+  D* to_;
+  const D* lines_[kMaxNarrow];
+  int64_t count_ = 0;
+  Pair sums_[kColumns];
+};
+#endif
+
+template <class Pooled, class D>
 void pool_rows(const mx_call* call, const P& p) {
   const int64_t rows = p.target[0] * p.target[1], row = p.target[2] * p.inner;
   const int64_t plane = p.source[0] * p.source[1] * p.source[2] * p.inner;
@@ -225,7 +309,7 @@ void pool_rows(const mx_call* call, const P& p) {
   D* to = data<D>(call->out[0]);
   parallel_for(call->threads, p.outer * rows, grain, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i)
-      Row<R, D>(p, from + i / rows * plane, i % rows / p.target[1], i % p.target[1], to + i * row)
+      Pooled(p, from + i / rows * plane, i % rows / p.target[1], i % p.target[1], to + i * row)
           .run();
   });
 }
@@ -235,11 +319,15 @@ int pool(const mx_call* call) {
   const P& p = *(const P*)call->params;
   const int64_t most = p.kernel[0] * p.kernel[1] * p.kernel[2];
   if (p.kind == 0)
-    pool_rows<Maxima<D>, D>(call, p);
-  else if (most <= kMaxNarrow)
-    pool_rows<Sums<D, uint16_t>, D>(call, p);
+    pool_rows<Row<Maxima<D>, D>, D>(call, p);
+  else if (most > kMaxNarrow)
+    pool_rows<Row<Sums<D, uint32_t>, D>, D>(call, p);
+#if MX_ISA_LEVEL == 4
+  else if (AverageRow<D>::supports(p))
+    pool_rows<AverageRow<D>, D>(call, p);
+#endif
   else
-    pool_rows<Sums<D, uint32_t>, D>(call, p);
+    pool_rows<Row<Sums<D, uint16_t>, D>, D>(call, p);
   for (int i = 1; i < 3; ++i)
     if (call->out[i].data) *data<float>(call->out[i]) = *data<float>(call->in[i]);
   return 0;

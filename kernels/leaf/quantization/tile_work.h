@@ -66,6 +66,12 @@ struct TileLayer : ByteLayer {
   bool by_rows() const { return !in_phases && ByteLayer::by_rows(); }
   int64_t runs() const { return in_phases ? taps_y * taps_x : ByteLayer::runs(); }
   int64_t run() const { return in_phases ? channels : ByteLayer::run(); }
+  // Whether rows of windows without phases would leave a quarter of the tiles' windows unused.
+  bool better_in_phases() const {
+    const bool apart = dilate_y * dilate_x == 1 && channels >= kTileBytes && !flat();
+    const bool overlapping = stride_x > 1 && taps_x > 1;
+    return apart && overlapping && 4 * phase_width() <= 3 * round_up(out_width, kTileRows);
+  }
   int64_t phases() const { return in_phases ? stride_y * stride_x : 1; }
   int64_t phase_width() const { return out_width + (taps_x - 1) / stride_x; }
   int64_t band_row() const { return in_phases ? phase_width() * channels : ByteLayer::band_row(); }
@@ -107,6 +113,24 @@ struct TileLayer : ByteLayer {
   int64_t window_step() const { return evenly() ? channels : column_step() * channels; }
   int64_t image_band() const { return band(out_height); }
 };
+
+// Copy the rows under output rows [first, first + rows), the pixels of each phase together.
+inline void fill_phases(const TileLayer& l, const uint8_t* image, uint8_t* band, int64_t first,
+                        int64_t rows) {
+  const int64_t c = l.channels;
+  for (int64_t phase = 0; phase < l.phases(); ++phase) {
+    for (int64_t y = 0; y < l.band_rows(rows); ++y) {
+      const int64_t row = (first + y) * l.stride_y + phase / l.stride_x - l.pad_y;
+      for (int64_t x = 0; x < l.phase_width(); ++x, band += c) {
+        const int64_t column = x * l.stride_x + phase % l.stride_x - l.pad_x;
+        if (row >= 0 && row < l.height && column >= 0 && column < l.width)
+          memcpy(band, image + (row * l.width + column) * c, c);
+        else
+          memset(band, l.middle, c);
+      }
+    }
+  }
+}
 
 // Images, or pieces of an image's rows (of columns, if it is flat), that a thread processes at a
 // time, and whether threads divide the filters instead.
