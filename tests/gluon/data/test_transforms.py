@@ -132,7 +132,68 @@ def test_a_probability_of_application():
         transforms.ToTensor()(x).asnumpy(),
     )
     with pytest.raises(AssertionError, match="HybridBlock"):
-        transforms.HybridRandomApply(transforms.RandomGray())
+        transforms.HybridRandomApply(transforms.Rotate(5))
+
+
+@pytest.mark.parametrize(
+    ("transform", "shape"),
+    [
+        (transforms.CenterCrop((4, 2)), (2, 4)),
+        (transforms.CenterCrop((10, 20)), (20, 10)),
+        (transforms.RandomCrop((5, 4)), (4, 5)),
+        (transforms.RandomResizedCrop((5, 4)), (4, 5)),
+    ],
+)
+def test_hybridized_crops(transform, shape):
+    x = image(8, 12)
+    transform.hybridize()
+    parts = [transform(x).asnumpy() for _ in range(8)]
+    assert parts[0].shape == (*shape, 3)
+    is_random = "Random" in type(transform).__name__
+    assert any((part != parts[0]).any() for part in parts) == is_random
+    if shape == (2, 4):
+        same(transform(x), x.asnumpy()[3:5, 4:8])
+
+
+def test_hybridized_padding():
+    transform = transforms.RandomCrop((6, 7), pad=(1, 2), pad_value=9)
+    transform.hybridize()
+    x = image(5, 2)
+    expected = np.pad(x.asnumpy(), ((1, 1), (2, 2), (0, 0)), constant_values=9)
+    same(transform(x), expected)
+
+
+def test_hybridized_choices():
+    x = image(6, 4)
+    gray = transforms.RandomGray(0.5)
+    gray.hybridize()
+    turn = transforms.HybridRandomApply(transforms.RandomFlipLeftRight(p=1), 0.5)
+    turn.hybridize()
+    mx.random.seed(0)
+    values = x.asnumpy().astype("float32")
+    assert {(gray(x).asnumpy() == values).all() for _ in range(20)} == {True, False}
+    assert {(turn(x).asnumpy() == values).all() for _ in range(20)} == {True, False}
+    gray = transforms.RandomGray(1)
+    gray.hybridize()
+    expected = values @ [0.2989, 0.587, 0.114]
+    same(gray(x), np.stack([expected] * 3, -1))
+
+
+@mx.util.use_np
+def test_hybrid_compositions():
+    """As of MXNet 2, where all of these are HybridBlocks."""
+    steps = [
+        transforms.Resize(20, keep_ratio=True),
+        transforms.CenterCrop(18),
+        transforms.RandomCrop(16, pad=2),
+        transforms.RandomResizedCrop(8),
+        transforms.RandomGray(),
+        transforms.ToTensor(),
+    ]
+    composed = transforms.HybridCompose(steps)
+    for _ in range(2):
+        result = composed(mx.np.array(image(24, 30).asnumpy()))
+        assert type(result) is mx.np.ndarray and result.shape == (3, 8, 8)
 
 
 @pytest.mark.parametrize(

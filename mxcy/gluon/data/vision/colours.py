@@ -1,10 +1,10 @@
-"""Random colour transforms. All but `RandomGray` use `mx.nd.image` operators and hybridize."""
+"""Random colour transforms, hybridizable; all but `RandomGray` use `mx.nd.image` operators."""
 
 import numpy as np
 
 from mxcy import ndarray as nd
 from mxcy.context import cpu
-from mxcy.gluon.block import Block, HybridBlock
+from mxcy.gluon.block import HybridBlock
 
 __all__ = [
     "RandomBrightness",
@@ -124,7 +124,7 @@ class RandomColorJitter(HybridBlock):
         return F.image.random_color_jitter(x, *self._most)
 
 
-class RandomGray(Block):
+class RandomGray(HybridBlock):
     """Convert an image to gray with a given probability.
 
     Parameters
@@ -137,8 +137,17 @@ class RandomGray(Block):
         super().__init__()
         self.p = p
 
-    def forward(self, x):
-        """Transform an image of three channels, or return it; `mx.np` images become float32."""
+    def hybrid_forward(self, F, x):
+        """Transform an image of three channels, or return it.
+
+        `mx.np` images become float32, and so do all images of hybridized transforms.
+        """
+        if F is not nd:
+            x = F.cast(x, "float32")
+            red, green, blue = F.split(x, num_outputs=3, axis=-1)
+            gray = 0.2989 * red + 0.587 * green + 0.114 * blue
+            is_gray = F.random.uniform(shape=(1,)) <= self.p
+            return F.broadcast_add(F.broadcast_mul(gray, is_gray), F.broadcast_mul(x, 1 - is_gray))
         if x._is_numpy:  # MXNet 2 uses other weights and does not round
             x = x.astype("float32")
             gray = _mixed(x, (0.2989, 0.587, 0.114))

@@ -4,6 +4,7 @@ Images are NDArrays (height, width, channel); `ToTensor` moves the channels to t
 transforms draw from MXNet's random streams, rotations from `numpy.random`, as in MXNet.
 """
 
+from mxcy import ndarray as nd
 from mxcy._base.listing import listing
 from mxcy.gluon.block import Block, HybridBlock
 from mxcy.gluon.data.vision.colours import draw
@@ -70,14 +71,29 @@ class RandomApply(Sequential):
         return x if draw() > self.p else self.transforms(x, *args)
 
 
-class HybridRandomApply(RandomApply):
-    """`RandomApply` for a hybridizable transform."""
+class HybridRandomApply(HybridSequential):
+    """`RandomApply` for a hybridizable transform, which keeps shape and dtype if it is hybridized.
+
+    Parameters
+    ----------
+    transforms : HybridBlock
+    p : float
+        The probability.
+    """
 
     def __init__(self, transforms, p=0.5):
         assert isinstance(transforms, HybridBlock), (
             f"transforms must be a HybridBlock, got {type(transforms)}"
         )
-        super().__init__(transforms, p)
+        super().__init__()
+        self.transforms, self.p = transforms, p
+
+    def hybrid_forward(self, F, x):
+        """Transform an image, or return it."""
+        if F is nd:
+            return x if draw() > self.p else self.transforms(x)
+        chosen = F.random.uniform(shape=(1,)) <= self.p
+        return F.contrib.cond(chosen, lambda: self.transforms(x), lambda: x)
 
 
 class Cast(HybridBlock):

@@ -25,6 +25,6 @@ def Compose(transforms):
 def HybridCompose(transforms):
     """Sequence of hybridizable transforms."""
 def HybridRandomApply(transforms, p=0.5):
-    """`RandomApply` for a hybridizable transform."""
+    """`RandomApply` for a hybridizable transform, which keeps shape and dtype if it is ..."""
 def RandomApply(transforms, p=0.5):
     """Apply a transform, or a sequence of them, with a given probability."""

@@ -168,7 +168,7 @@ def _fitting(image, size):
     return int(wanted), int(tall)
 
 
-class CenterCrop(Block):
+class CenterCrop(HybridBlock):
     """Crop the centre; from a smaller image the largest crop of that aspect ratio, enlarged.
 
     Parameters
@@ -183,14 +183,17 @@ class CenterCrop(Block):
         super().__init__()
         self._size, self._interpolation = _pair(size), interpolation
 
-    def forward(self, x):
+    def hybrid_forward(self, F, x):
         """Transform an image, or a batch."""
+        if F is not nd:
+            middle = (0.5, 0.5)
+            return F.image.random_crop(x, middle, middle, *self._size, self._interpolation)
         width, height = _fitting(x, self._size)
         left, top = (x.shape[-2] - width) // 2, (x.shape[-3] - height) // 2
         return _cropped(x, left, top, width, height, self._size, self._interpolation)
 
 
-class RandomCrop(Block):
+class RandomCrop(HybridBlock):
     """Crop at a random position.
 
     Parameters
@@ -199,7 +202,7 @@ class RandomCrop(Block):
         (width, height), or one number for both; smaller images are enlarged as by `CenterCrop`.
     pad : int or tuple of int, optional
         Padding added first: one number for all sides, or (height, width), or
-        (top, bottom, left, right).
+        (top, bottom, left, right). Hybridized, it pads single images only.
     pad_value : float
         Value of the padding.
     interpolation : int
@@ -211,8 +214,13 @@ class RandomCrop(Block):
         self._size, self._interpolation = _pair(size), interpolation
         self._margins, self._pad_value = _margins(pad), pad_value
 
-    def forward(self, x):
+    def hybrid_forward(self, F, x):
         """Transform an image, or a batch, whose images have their crop in the same place."""
+        if F is not nd:
+            if self._margins is not None:
+                width = (self._margins[:2], self._margins[2:], (0, 0))
+                x = F._internal._npi_pad(x, pad_width=width, constant_values=self._pad_value)
+            return F.image.random_crop(x, (0, 1), (0, 1), *self._size, self._interpolation)
         if self._margins is not None:
             x = _with_margins(x, self._margins, self._pad_value)
         width, height = _fitting(x, self._size)
@@ -237,7 +245,7 @@ def _with_margins(x, margins, value):
     return _as_kind_of(x, padded)
 
 
-class RandomResizedCrop(Block):
+class RandomResizedCrop(HybridBlock):
     """Crop with random area, aspect ratio and position, resized to a given size.
 
     Parameters
@@ -258,8 +266,18 @@ class RandomResizedCrop(Block):
         self._scale = (scale, 1.0) if isinstance(scale, (int, float)) else tuple(scale)
         self._ratio = tuple(ratio)
 
-    def forward(self, x):
+    def hybrid_forward(self, F, x):
         """Transform an image, or a batch, whose images have their crop in the same place."""
+        if F is not nd:
+            width, height = self._size
+            return F.image.random_resized_crop(
+                x,
+                width=width,
+                height=height,
+                interp=self._interpolation,
+                area=self._scale,
+                ratio=self._ratio,
+            )
         tall, wide = x.shape[-3:-1]
         for _ in range(10):
             area = draw(*self._scale) * tall * wide
