@@ -20,6 +20,7 @@ _EAGER, _EAGER_PER_BYTE = 1e-3, 1e-9
 #: seconds off the core between two polls that reveal contention, and how long naps follow it
 _HELD_UP, _MODEST = 1e-3, 0.2
 _GLANCES = 32  # polls of collectives alone, between full steps
+_STEP_INTERVAL = 5e-3  # seconds between full steps that only collectives need
 
 
 def sleep_precisely():
@@ -35,7 +36,8 @@ class Polling:
     time. Where others need the core (more processes than cores, or computing threads), naps are
     better: the scheduler prefers threads that wake up to those that spin. Naps grow the longer
     nothing progresses, because a poll costs as much as a short nap and other threads of this
-    process may compute meanwhile; what a network has delivered during one is read at once.
+    process may compute meanwhile; what a network has delivered during one is read at once. Several
+    naps pass between full steps of the thread, which take longer than many polls.
 
     Parameters
     ----------
@@ -79,17 +81,25 @@ class Polling:
         """The last poll found progress."""
         self._still_since = None
 
-    def rest(self, now, busy):
-        """Wait before the next poll, after one without progress; `busy`: work is in flight."""
+    def rest(self, now, sums, others):
+        """Wait before the next full step, after one without progress.
+
+        Parameters
+        ----------
+        now : float
+        sums, others : bool
+            Whether sums or anything else is unfinished.
+        """
         if self._still_since is None:
             self._still_since = now
-        if not busy:
+        if not sums and not others:
             self._turn.release()
             self._wake.wait(_SLEEP)
             self._turn.acquire()
         elif now >= self._eager_until:
-            self._wake.wait(min(_NAP + _SLOWER * (now - self._still_since), _LONGEST_NAP))
-            self._poll_sockets()
+            until = now + (0 if others else _STEP_INTERVAL)
+            while not self._nap(now) and now < until:
+                now = time.monotonic()
         else:
             polls = self._in_flight()
             for _ in range(_GLANCES):
@@ -97,11 +107,18 @@ class Polling:
                     break
             self._notice_others(now)
 
-    def _poll_sockets(self):
-        for poll in itertools.islice(itertools.cycle(self._in_flight()), _MOST_POLLS):
+    def _nap(self, now):
+        """Nap, and read what has come meanwhile; return whether there is something to do."""
+        nap, polls = _NAP + _SLOWER * (now - self._still_since), self._in_flight()
+        if self._wake.wait(min(nap, _LONGEST_NAP)) or not polls:
+            return True
+        for poll in itertools.islice(itertools.cycle(polls), _MOST_POLLS):
             began = time.perf_counter()
-            if self._wake.is_set() or poll() or time.perf_counter() - began < _MOVING:
+            if self._wake.is_set() or poll():
+                return True
+            if time.perf_counter() - began < _MOVING:
                 break
+        return False
 
     def _notice_others(self, now):
         computed = time.thread_time()

@@ -311,13 +311,13 @@ class ProgressThread:
     def _step(self):
         """Advance all communication, or wait; return whether the job is over."""
         now = self.now()
-        moved, busy = self.advance(now)
+        moved, sums, others = self.advance(now)
         if self.closing is not None and self.closing.done():
             return True
         if moved:
             self.polling.note_moves()
         else:  # after the last sum, too: the program has waited for it
-            self.polling.rest(now, busy)
+            self.polling.rest(now, sums, others)
         return False
 
     def advance(self, now):
@@ -325,8 +325,8 @@ class ProgressThread:
 
         Returns
         -------
-        bool, bool
-            Whether to do so again at once, and whether anything is unfinished.
+        bool, bool, bool
+            Whether to do so again at once, and whether sums or anything else is unfinished.
         """
         if any(exchange.in_flight for exchange in self.exchanges):
             self.comm_seconds += now - self._looked
@@ -334,19 +334,20 @@ class ProgressThread:
         self.pace.step(now)
         moved = self.inbox.read()
         moved |= self._step_agreement()
-        busy = self._current is not None or bool(self._agreements) or self.closing is not None
+        others = self._current is not None or bool(self._agreements) or self.closing is not None
+        sums = False
         for exchange in self.exchanges:
             advanced, waits = exchange.step(now)
             moved |= advanced
-            busy |= waits
+            sums |= waits
         answered = self.joining.step()
-        busy |= self.joining.waits
+        others |= self.joining.waits
         self.admission.look(now)
         for advanced, waits in (self.named_calls.step(), self.messenger.step(now)):
             answered |= advanced
-            busy |= waits
+            others |= waits
         answered |= self.control.look(now)
-        return answered or (moved and busy), busy
+        return answered or (moved and (sums or others)), sums, others
 
     def _in_flight(self):
         return [poll for exchange in self.exchanges for poll in exchange.in_flight_polls()]

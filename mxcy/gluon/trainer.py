@@ -1,6 +1,7 @@
 """Trainers: apply an optimizer to a set of parameters."""
 
 import weakref
+from operator import itemgetter
 
 from mxcy import optimizer as optimizers
 from mxcy._base.listing import listing
@@ -52,6 +53,7 @@ class Trainer:
         update_on_kvstore=None,
     ):
         self._params = _as_list(params)
+        self._as_given = _order_of(params, self._params)
         self._param2idx = {
             parameter._full_name or parameter.name: i for i, parameter in enumerate(self._params)
         }
@@ -155,14 +157,14 @@ class Trainer:
         waiting = {id(p) for p in self._params_to_init if p._data is None}
         if self._kvstore is not None:
             ready = {id(p) for p in self._params_to_init} - waiting
-            keys = [i for i, parameter in enumerate(self._params) if id(parameter) in ready]
+            keys = [i for i in self._as_given if id(self._params[i]) in ready]
             arrays = [self._params[i]._list_arrays() for i in keys]
             if isinstance(self._kvstore, KVStore):
                 still = [i for i in keys if self._params[i].grad_req == "null"]
                 values = [each[0] for each in arrays]
                 self._kvstore._init_parameters(keys, values, arrays, still)
             else:
-                for i, each in zip(keys, arrays, strict=True):
+                for i, each in sorted(zip(keys, arrays, strict=True), key=itemgetter(0)):
                     self._kvstore.broadcast(i, each[0], out=each)
             for i in keys:
                 if self._params[i]._stype != "default":
@@ -388,6 +390,13 @@ class Trainer:
 def _mark_as_stale(arrays):
     for array in arrays:
         array._fresh_grad = False
+
+
+def _order_of(params, listed):
+    """The positions of listed parameters in the order in which they were given, that of layers."""
+    numbers = {id(parameter): i for i, parameter in enumerate(listed)}
+    given = params.values() if isinstance(params, (dict, ParameterDict)) else params
+    return list(dict.fromkeys(numbers[id(parameter)] for parameter in given))
 
 
 def _as_list(params):

@@ -182,6 +182,24 @@ def test_bucket_bytes(monkeypatch):
     assert [bucket["keys"] for bucket in store.stats()["buckets"]] == [[5], [4, 3], [2, 1], [0]]
 
 
+def test_keys_in_different_orders():
+    """Buckets have the order of rank 0."""
+    keys = {"a": 2, "b": 300, "c": 100, "d": 1}
+
+    def program(rank):
+        own = list(keys) if rank.rank != 1 else ["d", "b", "a", "c"]
+        rank.init(**{key: np.full(keys[key], 10.0 * rank.rank) for key in own})
+        for key in own:
+            rank.push(key, np.full(keys[key], keys[key] + rank.rank))
+        sums = {key: rank.pull(key) for key in keys}
+        buckets = [[slot.key for slot in bucket.slots] for bucket in rank.exchange.buckets]
+        return {key: (total.size, total[0]) for key, total in sums.items()}, buckets
+
+    for sums, groups in succeed(run(3, program, bound=3000)):
+        assert sums == {key: (size, 3 * size + 3) for key, size in keys.items()}
+        assert groups == [["d", "c"], ["b", "a"]]
+
+
 def test_different_keys_are_refused_on_all_ranks():
     def shapes(rank):
         rank.init(weight=np.zeros(2 + (rank.rank == 1)))

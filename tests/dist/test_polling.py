@@ -21,6 +21,10 @@ class _Clock:
         self.computed, self.rests = 0.0, []
         self.taken, self.lasting = 0.0, []  # seconds of all polls; of the next ones, last first
         self.glances, self.done_after = 0, None
+        self.moment = 0.0
+
+    def monotonic(self):
+        return self.moment
 
     def thread_time(self):
         return self.computed
@@ -35,6 +39,7 @@ class _Clock:
 
     def wait(self, seconds):
         self.rests.append(seconds if seconds < polling._SLEEP else "wake")
+        self.moment += seconds
 
 
 @pytest.fixture
@@ -55,24 +60,24 @@ def _polling(clock, workers=1):
 def test_sums_in_progress_are_polled_at_once(clock):
     one = _polling(clock)
     one.expect(10.0, 4 << 20)
-    one.rest(10.0, busy=True)
+    one.rest(10.0, True, True)
     clock.computed = 5e-3
-    one.rest(10.005, busy=True)
+    one.rest(10.005, True, True)
     assert clock.rests == []
-    one.rest(10.1, busy=True)  # another process is late
+    one.rest(10.1, True, True)  # another process is late
     assert len(clock.rests) == 1 and clock.rests[0] < 3e-3
-    one.rest(10.1, busy=False)
+    one.rest(10.1, False, False)
     assert clock.rests[1:] == ["wake"]
 
 
 def test_lone_sums_are_polled_more_often(clock):
     one = _polling(clock)
     one.expect(10.0, 4 << 20)
-    one.rest(10.0, busy=True)
+    one.rest(10.0, True, True)
     many = clock.glances
     assert many > 8
     clock.done_after = many + 2
-    one.rest(10.0, busy=True)
+    one.rest(10.0, True, True)
     assert clock.glances == many + 2
 
 
@@ -81,52 +86,66 @@ def test_larger_sums_are_expected_for_longer(clock):
     one.expect(10.0, 64 << 20)
     one.expect(10.0, 4)
     clock.computed = 0.06
-    one.rest(10.06, busy=True)
-    one.rest(10.06, busy=True)
+    one.rest(10.06, True, True)
+    one.rest(10.06, True, True)
     assert clock.rests == []
 
 
 def test_oversubscribed_processes_yield_cores(clock):
     one = _polling(clock, workers=os.cpu_count() + 1)
     one.expect(10.0, 4 << 20)
-    one.rest(10.0, busy=True)
+    one.rest(10.0, True, True)
     assert len(clock.rests) == 1
 
 
 def test_core_needed_by_another_process(clock):
     one = _polling(clock)
     one.expect(10.0, 4 << 20)
-    one.rest(10.004, busy=True)  # during which this thread did not run
+    one.rest(10.004, True, True)  # during which this thread did not run
     assert clock.rests == []
-    one.rest(10.004, busy=True)
+    one.rest(10.004, True, True)
     one.expect(10.01, 4 << 20)
-    one.rest(10.01, busy=True)
+    one.rest(10.01, True, True)
     assert len(clock.rests) == 2
     one.expect(11.0, 4 << 20)  # a while later it tries again
-    one.rest(11.0, busy=True)
-    one.rest(11.0, busy=True)
+    one.rest(11.0, True, True)
+    one.rest(11.0, True, True)
     assert len(clock.rests) == 2
 
 
 def test_naps_grow_while_nothing_moves(clock):
     one = _polling(clock)
     for moment in (1.0, 1.001, 1.005, 2.0):
-        one.rest(moment, busy=True)
+        one.rest(moment, True, True)
     one.note_moves()
-    one.rest(2.0, busy=True)
+    one.rest(2.0, True, True)
     assert clock.rests[:4] == sorted(clock.rests[:4])
     assert clock.rests[0] < clock.rests[2] < 1e-3
     assert clock.rests[4] == clock.rests[0]
+
+
+def test_naps_between_full_steps(clock):
+    """If only sums are awaited, several, each followed by a poll, until one of those finds it."""
+    one = _polling(clock)
+    clock.moment = 1.0
+    one.rest(1.0, True, False)
+    naps = len(clock.rests)
+    assert naps == clock.glances > 10 and 3e-3 < sum(clock.rests) < 8e-3
+    clock.done_after = naps + 2
+    one.rest(clock.moment, True, False)
+    assert len(clock.rests) == naps + 2
+    one.rest(clock.moment, True, True)  # something else is awaited, too
+    assert len(clock.rests) == naps + 3
 
 
 def test_polls_continue_while_they_take_time(clock):
     """They move what a socket has received meanwhile."""
     one = _polling(clock)
     clock.lasting = [1e-6, 2e-5, 2e-5]
-    one.rest(1.0, busy=True)
+    one.rest(1.0, True, True)
     assert len(clock.rests) == 1 and clock.glances == 3
     clock.lasting = [2e-5] * 1000
-    one.rest(1.0, busy=True)
+    one.rest(1.0, True, True)
     assert clock.glances < 100
 
 
@@ -140,10 +159,10 @@ def test_polls_after_a_nap_take_turns(clock):
         return len(polled) == 5
 
     one._in_flight = lambda: [lambda: poll(1), lambda: poll(2)]
-    one.rest(1.0, busy=True)
+    one.rest(1.0, True, True)
     assert polled == [1, 2, 1, 2, 1]
     one._in_flight = list
-    one.rest(1.0, busy=True)
+    one.rest(1.0, True, True)
     assert len(clock.rests) == 2
 
 

@@ -254,6 +254,16 @@ def test_a_server_that_does_not_answer():
     assert errors[1] == "MPI failed"
 
 
+def test_keys_in_different_orders():
+    keys = {"a": 2, "b": 5, "c": 4}
+
+    def program(worker):
+        worker.init(**{key: np.full(keys[key], 7.0) for key in sorted(keys, reverse=worker.rank)})
+        return {key: worker.pull(key).tolist() for key in keys}
+
+    assert run(2, 2, program) == [{key: [7.0] * size for key, size in keys.items()}] * 2
+
+
 def test_different_keys_are_refused_on_all_workers():
     def program(worker):
         worker.init(a=np.zeros(2 + worker.rank))

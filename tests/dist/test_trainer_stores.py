@@ -174,3 +174,21 @@ def test_parameters_without_gradients_keep_no_bucket_waiting():
     buckets = store.stats()["buckets"]
     kinds = [({wanted[key] for key in bucket["keys"]}, bucket["sessions"]) for bucket in buckets]
     assert sorted(kinds, key=str) == [({False}, 0), ({True}, 1)]
+
+
+def test_buckets_follow_the_layers(monkeypatch):
+    """Backward passes compute the last layers' gradients first, whatever the parameters' names."""
+    monkeypatch.setenv("MXCY_DIST_BUCKET_BYTES", "1")
+    net = mx.gluon.nn.Sequential(prefix="")
+    net.add(*(mx.gluon.nn.Dense(2, in_units=2, use_bias=False, prefix=name) for name in "cab"))
+    net.initialize()
+    names = sorted(net.collect_params())
+    store = mx.kv.create("dist_sync")
+    trainer = mx.gluon.Trainer(net.collect_params(), "sgd", kvstore=store)
+    with mx.autograd.record():
+        loss = net(mx.nd.ones((1, 2))).sum()
+    loss.backward()
+    trainer.step(1)
+    mx.nd.waitall()
+    keys = [bucket["keys"] for bucket in store.stats()["buckets"]]
+    assert [names[number] for (number,) in keys] == ["bweight", "aweight", "cweight"]

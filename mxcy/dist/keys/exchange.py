@@ -4,7 +4,7 @@ from mxcy.base import MXNetError
 from mxcy.dist.keys import handover, recovery, statistics
 from mxcy.dist.keys.buckets import Bucket
 from mxcy.dist.keys.divergence import differences
-from mxcy.dist.keys.key_lists import compare_keys
+from mxcy.dist.keys.key_lists import common_order
 from mxcy.dist.keys.mirrors import Mirrors
 from mxcy.dist.keys.reductions import AllReduce
 from mxcy.dist.keys.slots import Slot, plan
@@ -56,8 +56,7 @@ class Exchange:
         self.in_flight = False  # whether a session is in flight
         self.factor = 1.0  # of sums; see `Membership`
         self.unplaced = []  # slots without a bucket
-        self._held = []  # pushes that came while keys are being added
-        self._entering = False
+        self._entering, self._held = False, []  # pushes that came while keys are being added
         self.buckets, self.channels, self._active = [], [], set()
         self._reason = None
         #: called on the progress thread with each bucket whose session has ended
@@ -71,12 +70,13 @@ class Exchange:
     # -- keys --------------------------------------------------------------------------------------
 
     def init(self, entries, delivers, still=()):
-        """Add keys with rank 0's values; collective.
+        """Add keys with rank 0's values, in its order; collective.
 
         Parameters
         ----------
         entries : list of (key, numpy.ndarray)
-            New keys with their values, which are overwritten; sums have the same dtype.
+            New keys, in the order of a network's layers, with values, which are overwritten; sums
+            have the same dtype.
         delivers : list of callable
             See `Slot`.
         still : container
@@ -98,15 +98,15 @@ class Exchange:
         world = self._progress.world
         self._entering = True
         try:
-            layout = [
-                [key, list(array.shape), array.dtype.str, key in still] for key, array in entries
-            ]
-            lists = yield from collectives.gather_texts(world, [layout, not self.unplaced])
+            keys = [[key, list(one.shape), one.dtype.str, key in still] for key, one in entries]
+            lists = yield from collectives.gather_texts(world, [keys, not self.unplaced])
             if any(sealed for _, sealed in lists):
                 self.seal()
-            compare_keys([keys for keys, _ in lists])
-            yield from collectives.broadcast(world, [array for _, array in entries])
-            return self.add(entries, delivers, still)
+            order = common_order([keys for keys, _ in lists], world.rank)
+            yield from collectives.broadcast(world, [entries[i][1] for i in order])
+            added = self.add([entries[i] for i in order], [delivers[i] for i in order], still)
+            by_key = {slot.key: slot for slot in added}
+            return [by_key[key] for key, _ in entries]
         finally:
             self._entering = False
             held, self._held = self._held, []

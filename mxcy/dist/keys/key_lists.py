@@ -1,10 +1,38 @@
-"""Check that all ranks initialize the same keys."""
+"""Agreement of all ranks on the keys that they initialize, and their order."""
 
 import numpy as np
 
 from mxcy.base import MXNetError
 
-__all__ = ["compare_keys"]
+__all__ = ["common_order", "compare_keys"]
+
+
+def common_order(lists, rank):
+    """The keys of a rank in the order of rank 0.
+
+    Parameters
+    ----------
+    lists : list of list
+        [key, shape, dtype, ...] of each key, by rank.
+    rank : int
+
+    Returns
+    -------
+    list of int
+        Positions in the list of this rank.
+
+    Raises
+    ------
+    MXNetError
+        If ranks have different keys.
+    """
+    places = {key: place for place, (key, *_) in enumerate(lists[0])}
+    orders = [
+        sorted(range(len(keys)), key=lambda i, keys=keys: places.get(keys[i][0], len(places)))
+        for keys in lists
+    ]
+    compare_keys([[keys[i] for i in order] for keys, order in zip(lists, orders, strict=True)])
+    return orders[rank]
 
 
 def compare_keys(lists):

@@ -5,7 +5,7 @@ import threading
 import numpy as np
 
 from mxcy.base import MXNetError
-from mxcy.dist.keys.key_lists import compare_keys
+from mxcy.dist.keys.key_lists import common_order
 from mxcy.dist.keys.partition import parts, slices
 from mxcy.dist.worlds import collectives
 
@@ -103,7 +103,7 @@ class KeyClient:
     # -- keys -------------------------------------------------------------------------------------
 
     def init(self, entries, weights, levels=None):
-        """Add keys with rank 0's values; collective.
+        """Add keys with rank 0's values, in its order; collective.
 
         Parameters
         ----------
@@ -125,7 +125,8 @@ class KeyClient:
         world = self._progress.world
         layout = [[key, list(array.shape), array.dtype.str] for key, array in entries]
         lists = yield from collectives.gather_texts(world, layout)
-        compare_keys(lists)
+        order = common_order(lists, world.rank)
+        entries, weights = [entries[i] for i in order], [weights[i] for i in order]
         added = [self._divide(key, array, levels) for key, array in entries]
         failed = None
         if world.rank == 0:
