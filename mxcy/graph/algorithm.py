@@ -43,7 +43,7 @@ _CONV = {
 _SCALING = {"conv_blocked": (0,)}
 _DECONV = {"deconv_onednn": (0, 1, 2)}  # oneDNN's preferred layout, the given one, row-major
 #: dense kernels; Strassen's algorithm with two levels, one, or one without sharing between threads
-_DENSE = {"fc_panels": (0,), "fc_onednn": (0,), "fc_strassen": (2, 1, 3)}
+_DENSE = {"fc_panels": (0,), "fc_onednn": (0,), "fc_strassen": (2, 1, 3), "fc_tiles": (0,)}
 #: int8 kernels
 _INT8 = {
     "_int8_conv": {
@@ -70,7 +70,7 @@ _NARROW_LAST: dict[str, tuple[int, ...]] = {
     "conv_tiles_bf16": (0,),
     "conv_depthwise_bf16": (0,),
 }
-_NARROW_DENSE = {"fc_onednn_bf16": (0,)}
+_NARROW_DENSE = {"fc_onednn_bf16": (0,), "fc_tiles_bf16": (0,)}
 
 
 class Choice:

@@ -99,24 +99,53 @@ struct LastSink {
     const bool whole = inside[N - 1] == 0xffff;
     const bf16* other = rest.other ? rest.other + pixel * filters + filter : nullptr;
     bf16* to = rest.out + pixel * filters + filter;
-    for (int64_t i = 0; i < pixels; ++i, sums += step, to += filters) {
-      __m512 x[N];
+    const auto add = [&](int64_t i, __m512(&x)[N]) MX_ALWAYS {
 #pragma GCC unroll 2
       for (int n = 0; n < N; ++n) {
-        x[n] = _mm512_add_ps(_mm512_load_ps(sums + n * kBlockLanes), bias[n]);
-        if (other) {
-          const bf16* own = other + i * filters + n * kBlockLanes;
-          x[n] = _mm512_add_ps(x[n], widened_bf16(_mm256_maskz_loadu_epi16(inside[n], own)));
-        }
-        x[n] = result<kind>(x[n], alpha, beta);
+        x[n] = _mm512_add_ps(_mm512_load_ps(sums + i * step + n * kBlockLanes), bias[n]);
+        if (!other) continue;
+        const bf16* own = other + i * filters + n * kBlockLanes;
+        x[n] = _mm512_add_ps(x[n], widened_bf16(_mm256_maskz_loadu_epi16(inside[n], own)));
       }
+    };
+    const auto write = [&](int64_t i, const __m512(&x)[N]) MX_ALWAYS {
+      bf16* row = to + i * filters;
       if (N == 2 && whole) {
-        _mm512_storeu_si512(to, narrowed_bf16(x[0], x[N - 1]));
-        continue;
+        _mm512_storeu_si512(row, narrowed_bf16(x[0], x[N - 1]));
+        return;
       }
 #pragma GCC unroll 2
       for (int n = 0; n < N; ++n)
-        _mm256_mask_storeu_epi16(to + n * kBlockLanes, inside[n], narrowed_bf16(x[n]));
+        _mm256_mask_storeu_epi16(row + n * kBlockLanes, inside[n], narrowed_bf16(x[n]));
+    };
+    __m512 x[N];
+    if constexpr (kind != kAnyAct) {
+      for (int64_t i = 0; i < pixels; ++i) {
+        add(i, x);
+#pragma GCC unroll 2
+        for (int n = 0; n < N; ++n) x[n] = result<kind>(x[n], alpha, beta);
+        write(i, x);
+      }
+      return;
+    }
+    // Several rows at once, whose activations overlap.
+    constexpr int64_t kRows = 32, kRow = N * kBlockLanes;
+    alignas(64) float rows[kRows * kRow];
+    for (int64_t first = 0; first < pixels; first += kRows) {
+      const int64_t past = least(first + kRows, pixels);
+      for (int64_t i = first; i < past; ++i) {
+        add(i, x);
+#pragma GCC unroll 2
+        for (int n = 0; n < N; ++n)
+          _mm512_store_ps(rows + (i - first) * kRow + n * kBlockLanes, x[n]);
+      }
+      activate_row(rows, (int)((past - first) * kRow), rest.act, rest.alpha, rest.beta);
+      for (int64_t i = first; i < past; ++i) {
+#pragma GCC unroll 2
+        for (int n = 0; n < N; ++n)
+          x[n] = _mm512_load_ps(rows + (i - first) * kRow + n * kBlockLanes);
+        write(i, x);
+      }
     }
   }
 };

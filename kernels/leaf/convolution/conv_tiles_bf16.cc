@@ -1,5 +1,7 @@
 // "conv_tiles_bf16": convolutions of channels-last bfloat16 data with AMX, including the epilogue;
-// "conv_tiles_bf16_pack" packs the weights. See quantization/tile_work.h for the int8 version.
+// "fc_tiles_bf16": dense layers, which are 1 x 1 convolutions of an image of one row;
+// "conv_tiles_bf16_pack" and "fc_tiles_bf16_pack" pack the weights. See quantization/tile_work.h
+// for the int8 version.
 //
 // The tile depth divides the number of contiguous elements under a window, so that no other
 // elements, possibly infinite, are read. Images with few channels may be channels-first; with an
@@ -7,6 +9,7 @@
 #include "leaf/convolution/channels_last_bf16.h"
 #include "leaf/quantization/tile_work.h"
 #include "leaf/queries.h"
+#include "params/fused.gen.h"
 
 #if MX_ISA_LEVEL == 4
 #include "tiles.h"
@@ -15,13 +18,14 @@ MX_LEAF_BEGIN
 namespace {
 
 typedef mx_fused_conv_params P;
+typedef mx_fused_dense_params D;
 constexpr int64_t kFewChannels = 4;  // for which channels-first data is supported
 constexpr int64_t kSize = sizeof(bf16);
 
 struct Pairwise {
   template <int sums, int data, int weights>
   static void add() {
-    __asm__ volatile("tdpbf16ps %%tmm%c2, %%tmm%c1, %%tmm%c0" ::"i"(sums), "i"(data), "i"(weights));
+    add_tile_products<sums, data, weights>();
   }
 };
 
@@ -117,24 +121,51 @@ const char* refusal(const P& p) {
   return nullptr;
 }
 
+// A layer as a convolution.
+const P& conv_of(const P& p) { return p; }
+P conv_of(const D& p) {
+  P conv = {};
+  conv.batch = conv.groups = 1;
+  conv.channels = conv.in_block = p.depth;
+  conv.filters = conv.out_block = p.hidden;
+  for (int i = 0; i < 3; ++i) {
+    const int64_t width = i < 2 ? 1 : p.rows;
+    conv.source[i] = conv.target[i] = width;
+    conv.kernel[i] = conv.stride[i] = conv.dilate[i] = 1;
+  }
+  conv.bias = p.bias, conv.sum = p.sum;
+  conv.act = p.act, conv.alpha = p.alpha, conv.beta = p.beta;
+  return conv;
+}
+
+template <class Params>
+constexpr const char* kName = "conv_tiles_bf16";
+template <>
+constexpr const char* kName<D> = "fc_tiles_bf16";
+
 int64_t workspace(const P& p, int threads) {
   const TileLayer layer = layer_of(p);
   return threads * TileCut(layer, threads).workspace(layer);
 }
 
+template <class Params>
 int64_t query(const mx_call* call, int32_t what) {
-  const P& p = *(const P*)call->params;
-  if (const char* reason = refusal(p)) return refused("conv_tiles_bf16", reason, what);
+  const P& p = conv_of(*(const Params*)call->params);
+  if (const char* reason = refusal(p)) return refused(kName<Params>, reason, what);
+  if (call->out[0].dtype == MX_F32) {
+    return refused(kName<Params>, "float32 results are not supported", what);
+  }
   if (what == MX_QUERY_PACKED) return layer_of(p).packed_bytes();
   if (what != MX_QUERY_WORKSPACE) return 1;  // accepted; there is a single layout of weights
   return workspace_of_any_team([&](int threads) { return workspace(p, threads); });
 }
 
+template <class Params>
 int run(const mx_call* call) {
-  const P& p = *(const P*)call->params;
-  if (const char* reason = refusal(p)) return mx_fail("conv_tiles_bf16: %s", reason);
+  const P& p = conv_of(*(const Params*)call->params);
+  if (const char* reason = refusal(p)) return mx_fail("%s: %s", kName<Params>, reason);
   const int threads = threads_with_room(call, [&](int team) { return workspace(p, team); });
-  if (!threads) return mx_fail("conv_tiles_bf16: the workspace is too small");
+  if (!threads) return mx_fail("%s: the workspace is too small", kName<Params>);
   const TileLayer layer = layer_of(p);
   if (layer.empty()) return 0;
   const Numbers numbers = {p, LastSink(call, p, p.filters)};
@@ -143,9 +174,10 @@ int run(const mx_call* call) {
   return 0;
 }
 
+template <class Params>
 int pack(const mx_call* call) {
-  const P& p = *(const P*)call->params;
-  if (const char* reason = refusal(p)) return mx_fail("conv_tiles_bf16_pack: %s", reason);
+  const P& p = conv_of(*(const Params*)call->params);
+  if (const char* reason = refusal(p)) return mx_fail("%s_pack: %s", kName<Params>, reason);
   const TileLayer l = layer_of(p);
   const float* plain = data<float>(call->in[0]);
   const int64_t each = pixel_channels(p), taps = l.taps_y * l.taps_x;
@@ -163,8 +195,10 @@ int pack(const mx_call* call) {
 
 void register_conv_tiles_bf16() {
   if (!tiles_allowed() || !multiplies_bf16()) return;
-  add_with_query("conv_tiles_bf16", run, MX_BIT(BF16), query);
-  add_with_query("conv_tiles_bf16_pack", pack, MX_BIT(F32), query);
+  add_with_query("conv_tiles_bf16", run<P>, MX_BIT(BF16), query<P>);
+  add_with_query("conv_tiles_bf16_pack", pack<P>, MX_BIT(F32), query<P>);
+  add_with_query("fc_tiles_bf16", run<D>, MX_BIT(BF16), query<D>);
+  add_with_query("fc_tiles_bf16_pack", pack<D>, MX_BIT(F32), query<D>);
 }
 MX_LEAF_END
 #else

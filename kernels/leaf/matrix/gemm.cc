@@ -126,6 +126,12 @@ bool thin_product(int threads, const GemmShape& s, T alpha, const T* a, const T*
 
 }  // namespace
 
+static int parts_product(int threads, const GemmShape& s, float alpha, const float* a,
+                         const float* b, float beta, float* c, const float* row) {
+  if (multiply_in_parts(threads, s, alpha, a, b, beta, c, row)) return 0;
+  return mx_fail("matrix product: out of memory");
+}
+
 // With a smaller k, adding up the lanes of partial sums costs more than packing.
 bool has_few_rows(int64_t m, int64_t k) { return m <= kFewRows && k >= 256; }
 
@@ -143,6 +149,9 @@ template void add_few_rows(int64_t, int64_t, int64_t, int64_t, const double*, co
 template <class T>
 int gemm_arrays(int threads, const GemmShape& s, T alpha, const T* a, const T* b, T beta, T* c) {
   if (thin_product(threads, s, alpha, a, b, beta, c)) return 0;
+  if constexpr (sizeof(T) == sizeof(float)) {
+    if (suits_tiles(s)) return parts_product(threads, s, alpha, a, b, beta, c, nullptr);
+  }
   const Matrix<T> left = {a, s.lda, s.transpose_a}, right = {b, s.ldb, !s.transpose_b};
   if (gemm(threads, s.m, s.n, s.k, alpha, left, right, beta, c, s.ldc)) return 0;
   return mx_fail("matrix product: out of memory");
@@ -190,6 +199,9 @@ int product(int threads, const GemmShape& s, double alpha, const T* a, const T* 
   const bool small = s.m * s.n * s.k <= kSmall;
   const bool thin = s.m == 1 || s.n == 1 || (!small && has_few_rows(s.m, s.k));
   if (addend.shared && addend.data && !add && !thin) {  // without a separate pass over C
+    if constexpr (sizeof(T) == sizeof(float)) {
+      if (suits_tiles(s)) return parts_product(threads, s, (T)alpha, a, b, 0, out, addend.data);
+    }
     const Matrix<T> left = {a, s.lda, s.transpose_a}, right = {b, s.ldb, !s.transpose_b};
     const bool ok = gemm(small ? 1 : threads, s.m, s.n, s.k, (T)alpha, left, right, (T)0, out, s.n,
                          addend.data);

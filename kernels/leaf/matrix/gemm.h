@@ -288,6 +288,13 @@ struct GemmShape {
 template <class T>
 int gemm_arrays(int threads, const GemmShape& shape, T alpha, const T* a, const T* b, T beta, T* c);
 
+// Whether there is AMX, and a product is large enough to profit.
+bool suits_tiles(const GemmShape& shape);
+
+// The same with AMX, plus `row` in each row if given; false if memory is exhausted.
+bool multiply_in_parts(int threads, const GemmShape& shape, float alpha, const float* a,
+                       const float* b, float beta, float* c, const float* row);
+
 // Whether a product of A (m x k) and rows of B that are contiguous along k reads B only once,
 // without packing it.
 bool has_few_rows(int64_t m, int64_t k);

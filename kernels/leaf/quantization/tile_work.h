@@ -7,12 +7,13 @@
 // next row contains unused windows in between.
 #pragma once
 #include "leaf/quantization/byte_pieces.h"
+#include "leaf/simd/tiles.h"
 
 #if MX_ISA_LEVEL == 4
 
 MX_LEAF_BEGIN
 
-constexpr int64_t kTileRows = 16, kTileBytes = 64;
+constexpr int64_t kTileRows = kTileRegisterRows, kTileBytes = kTileRegisterBytes;
 constexpr int64_t kBlock = 2 * kTileRows;  // windows, and filters, that are summed at a time
 constexpr int64_t kFewWeights = 24 << 10;  // weights that fit in the L1 cache next to a tile's data
 constexpr int64_t kWideVectors = 2;        // registers of filters in a block
@@ -22,39 +23,6 @@ constexpr int64_t kDeep = 24;   // tiles of depth whose weights largely stay the
 constexpr int64_t kGroup = 4;   // these blocks of windows are multiplied by them
 constexpr int64_t kManyBlocks = 8;    // from which on this pays
 constexpr int64_t kOverlapping = 12;  // tiles of depth during which other sums become results
-
-// In assembly, because the build's ISA level does not include AMX.
-#define MX_CLEAR_TILE(number) __asm__ volatile("tilezero %tmm" #number)
-#define MX_LOAD_TILE(number, from, step) \
-  __asm__ volatile("tileloadd (%0,%1,1), %%tmm" #number ::"r"(from), "r"(step) : "memory")
-#define MX_STORE_TILE(number, to, step) \
-  __asm__ volatile("tilestored %%tmm" #number ", (%0,%1,1)" ::"r"(to), "r"(step) : "memory")
-
-// The tile configuration of a thread, which other libraries (oneDNN) use as well: set during this
-// object's lifetime and then restored. Tiles 4 and 5 have rows of `depth` bytes of windows, 6 and 7
-// rows of four bytes for each of 16 filters, the others hold sums.
-class Tiles {
- public:
-  explicit Tiles(int64_t depth) {
-    Shapes ours = {};
-    ours.palette = 1;
-    for (int i = 0; i < 8; ++i) ours.bytes[i] = kTileBytes, ours.rows[i] = kTileRows;
-    ours.bytes[4] = ours.bytes[5] = (uint16_t)depth;
-    ours.rows[6] = ours.rows[7] = (uint8_t)(depth / 4);
-    __asm__ volatile("sttilecfg %0" : "=m"(before_));
-    __asm__ volatile("ldtilecfg %0" ::"m"(ours));
-  }
-  ~Tiles() { __asm__ volatile("ldtilecfg %0" ::"m"(before_)); }
-  Tiles(const Tiles&) = delete;
-
- private:
-  struct alignas(64) Shapes {
-    uint8_t palette, start_row, reserved[14];
-    uint16_t bytes[16];
-    uint8_t rows[16];
-  };
-  Shapes before_;
-};
 
 struct TileLayer : ByteLayer {
   int64_t depth = kTileBytes;  // bytes of a window in a tile
