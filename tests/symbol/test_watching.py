@@ -59,6 +59,25 @@ def test_operators_that_could_share_their_inputs_memory():
     assert seen == [f"{name}_output" for name in "exp sin cos both row end sqrt".split()]
 
 
+@pytest.mark.parametrize(
+    ("operator", "name"),
+    [
+        (lambda x, **kw: S.abs(x, **kw), "input0"),
+        (lambda x, **kw: S.contrib.quadratic(x, **kw), "data"),
+        (lambda x, **kw: S.diag(x, **kw), "data"),
+        (lambda x, **kw: S.MakeLoss(x, **kw), "data"),
+        (lambda x, **kw: S.moments(x, axes=(0,), **kw), "data"),
+        (lambda x, **kw: S.ravel_multi_index(x, shape=(9, 9), **kw), "data"),
+    ],
+)
+def test_names_of_single_inputs(operator, name):
+    executor = operator(S.var("x"), name="op").simple_bind(mx.cpu(), "null", x=(2, 3))
+    seen = []
+    executor.set_monitor_callback(lambda name, array: seen.append(py_str(name)), True)
+    executor.forward()
+    assert seen[:2] == ["x", f"op_{name}"]
+
+
 def test_inputs():
     forward, _ = watched(network(), with_inputs=True, data=(2, 3))
     assert names(forward) == [

@@ -4,6 +4,7 @@ import math
 
 from mxcy.ops.convolution.windows import Window, padded, reach, resolve, windows
 from mxcy.ops.core.attrs import Field, Shape
+from mxcy.ops.core.in_symbols import InSymbols
 from mxcy.ops.core.infer import Spec, require
 from mxcy.ops.core.params import CONV
 from mxcy.ops.core.record import native, op, register, sample
@@ -59,7 +60,7 @@ def _kernel(name, roles):
     )
 
 
-@op("im2col")
+@op("im2col", in_symbols=InSymbols(named_input=True))
 class Im2Col(Window):
     """Extract the patches of a sliding window over images as columns.
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from mxcy._base import dtypes
 from mxcy.ops.core.attrs import Bool, Double, Dynamic, Float, Unstated
+from mxcy.ops.core.in_symbols import InSymbols
 from mxcy.ops.core.infer import back_data, require
 from mxcy.ops.core.params import SCALAR2
 from mxcy.ops.core.record import native, op, register, sample
@@ -146,7 +147,7 @@ class DivSqrtDim:
         return data / math.sqrt(data.shape[-1])
 
 
-@op("_contrib_quadratic")
+@op("_contrib_quadratic", in_symbols=InSymbols(named_input=True))
 class Quadratic:
     """Compute ``a x^2 + b x + c`` (the operator of MXNet's tutorial)."""
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from mxcy._base import dtypes
 from mxcy.ops.core.attrs import Double, Int, IntOrNone, Shape, ShapeOrNone, Str
+from mxcy.ops.core.in_symbols import InSymbols
 from mxcy.ops.core.infer import Spec, normal_axis, require, same_dtype, whole_shape
 from mxcy.ops.core.params import GATHER, UNRAVEL
 from mxcy.ops.core.record import native, op, sample, stop, values
@@ -339,7 +340,7 @@ def _check_ravelled(a):
     require(a.shape, "shape: must have at least one entry")
 
 
-@op("_ravel_multi_index", aliases=("ravel_multi_index",))
+@op("_ravel_multi_index", aliases=("ravel_multi_index",), in_symbols=InSymbols(named_input=True))
 class RavelMultiIndex:
     """Convert coordinates, one column each, to flat indices in an array of shape `shape`.
 

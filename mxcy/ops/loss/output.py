@@ -202,7 +202,7 @@ class _SVMOutputGrad:
         return (sign * slope * a.regularization_coefficient).astype(data.dtype)
 
 
-@op("MakeLoss", identity=True, amp="fp32")
+@op("MakeLoss", identity=True, amp="fp32", in_symbols=InSymbols(named_input=True))
 class MakeLoss:
     """Turn an array into a loss: the data unchanged, with gradient `grad_scale`.
 

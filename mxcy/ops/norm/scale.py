@@ -202,7 +202,7 @@ class _LrnGrad:
         return grad * norm**-a.beta - 2 * a.alpha * a.beta / a.nsize * data * spread
 
 
-@op("moments", outputs="mean var", amp="fp32")
+@op("moments", outputs="mean var", amp="fp32", in_symbols=InSymbols(named_input=True))
 class Moments:
     """Compute the mean and the biased variance over `axes`, which must be given."""
 

@@ -303,7 +303,7 @@ def _diag_loops(a, ins, outs):
     return loops(ins[0].shape, [1], [n + 1], dst_offset=offset, before=FILL)
 
 
-@op("diag")
+@op("diag", in_symbols=InSymbols(named_input=True))
 class Diag:
     """Extract diagonal `k` over two dimensions, or construct a matrix from a vector.
 
