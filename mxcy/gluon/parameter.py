@@ -140,7 +140,12 @@ class Parameter(ParameterArrays):
 
     @property
     def shape(self):
-        """tuple of int or None: the shape; unknown extents are 0 or -1 and may be set later."""
+        """tuple of int or None: the shape; unknown extents may be set later.
+
+        They are 0 or -1, and always -1 with NumPy shapes.
+        """
+        if self._shape is not None and 0 in self._shape and is_np_shape():
+            return tuple(extent or -1 for extent in self._shape)
         return self._shape
 
     @shape.setter

@@ -87,6 +87,17 @@ def test_unknown_shape_needs_permission():
             gluon.Parameter("w", shape=shape).initialize()
 
 
+def test_unknown_extents_in_numpy_shapes():
+    dense = mx.gluon.nn.Dense(3)
+    dense.initialize()
+    assert dense.weight.shape == (3, 0) and repr(dense) == "Dense(None -> 3, linear)"
+    with mx.util.np_shape():
+        assert dense.weight.shape == (3, -1) and repr(dense) == "Dense(-1 -> 3, linear)"
+        assert mx.gluon.Parameter("w", shape=(0, 2)).shape == (-1, 2)
+        dense(mx.nd.ones((2, 4)))
+    assert dense.weight.shape == (3, 4)
+
+
 def test_set_data_before_the_shape_is_known():
     parameter = gluon.Parameter("w", shape=(0, 2), allow_deferred_init=True)
     parameter.initialize()
