@@ -21,12 +21,13 @@ constexpr int kTileGroup = MX_ISA_LEVEL >= 4 ? 14 : MX_ISA_LEVEL >= 3 ? 6 : 2;
 constexpr int kPanel = 2;
 
 // Compute M for `tiles` tiles and `outs` out blocks (1 or 2): v_step is the distance between the in
-// blocks of V, m_step between the out blocks of M.
+// blocks of V, m_step between the out blocks of M. The weights for the product after this one, of
+// as many out blocks, are at `next`.
 void multiply_point(int tiles, int outs, int64_t in_blocks, const float* v, int64_t v_step,
-                    const float* u, float* m, int64_t m_step);
+                    const float* u, const float* next, float* m, int64_t m_step);
 // The same for bfloat16 with float32 sums; U interleaves pairs of channels. Level 4 only.
 void multiply_point(int tiles, int outs, int64_t in_blocks, const bf16* v, int64_t v_step,
-                    const bf16* u, float* m, int64_t m_step);
+                    const bf16* u, const bf16* next, float* m, int64_t m_step);
 
 // --- a problem -----------------------------------------------------------------------------------
 

@@ -62,8 +62,8 @@ constexpr auto kProducts = GroupProducts<Pairwise, bf16>{}.fill();
 }  // namespace
 
 void multiply_point(int tiles, int outs, int64_t in_blocks, const bf16* v, int64_t v_step,
-                    const bf16* u, float* m, int64_t m_step) {
-  kProducts.multiply(tiles, outs, in_blocks, v, v_step, u, m, m_step);
+                    const bf16* u, const bf16* next, float* m, int64_t m_step) {
+  kProducts.multiply(tiles, outs, in_blocks, v, v_step, u, next, m, m_step);
 }
 
 namespace {

@@ -147,19 +147,25 @@ struct Form {
     });
   }
 
+  // The weights of out blocks from o on for a point of V.
+  static const T* panel_of(const Tiling& g, const T* u, int point, int64_t o) {
+    return u + (weight_of(point) * g.out_blocks + o) * B * g.in_blocks * B;
+  }
+
   // Multiply V and U and apply the inverse transform, for out blocks [begin, end), which are
   // panel-aligned.
   static void multiply_and_invert(const Tiling& g, const Cut& cut, const T* v, const T* u, float* m,
                                   const FinishOf<T>& finish, int64_t first, int64_t count,
                                   int64_t begin, int64_t end) {
-    const int64_t channels = g.in_blocks * B, u_point = channels * g.out_blocks * B;
     for (int64_t low = begin; low < end; low += cut.outs) {
       const int64_t high = least(low + cut.outs, end);
       for (int point = 0; point < kPoints; ++point) {
         for (int64_t o = low; o < high; o += kPanel) {
+          const T* next = o + kPanel < high     ? panel_of(g, u, point, o + kPanel)
+                          : point + 1 < kPoints ? panel_of(g, u, point + 1, low)
+                                                : panel_of(g, u, 0, high < end ? high : begin);
           multiply_point((int)count, (int)least(kPanel, high - o), g.in_blocks,
-                         v + point * cut.v_point, cut.tiles * B,
-                         u + weight_of(point) * u_point + o * B * channels,
+                         v + point * cut.v_point, cut.tiles * B, panel_of(g, u, point, o), next,
                          m + point * cut.m_point + (o - low) * cut.tiles * B, cut.tiles * B);
         }
       }
@@ -309,10 +315,10 @@ struct Form {
     const int64_t panels = ceil_div(g.out_blocks, kPanel), step = g.tiles * B;
     const int64_t end = member.end(kPoints * panels);
     for (int64_t i = member.begin(kPoints * panels); i < end; ++i) {
-      const int64_t point = i / panels, o = i % panels * kPanel;
+      const int64_t point = i / panels, o = i % panels * kPanel, after = i + 1 < end ? i + 1 : i;
       multiply_point((int)g.tiles, (int)least(kPanel, g.out_blocks - o), g.in_blocks,
-                     v + point * cut.v_point, step,
-                     u + (weight_of(point) * g.out_blocks + o) * B * g.in_blocks * B,
+                     v + point * cut.v_point, step, panel_of(g, u, (int)point, o),
+                     panel_of(g, u, (int)(after / panels), after % panels * kPanel),
                      m + point * cut.m_point + o * step, step);
     }
   }

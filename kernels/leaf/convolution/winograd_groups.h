@@ -37,12 +37,12 @@ struct GroupProducts {
   }
 
   void multiply(int tiles, int outs, int64_t in_blocks, const T* v, int64_t v_step, const T* u,
-                float* m, int64_t m_step) const {
+                const T* next, float* m, int64_t m_step) const {
     const int64_t groups = ceil_div(tiles, kTileGroup), most = ceil_div(tiles, groups);
     const int64_t panel = in_blocks * kBlockLanes * outs * kBlockLanes * (int64_t)sizeof(T);
     const int64_t step = Kernel::kBytes * outs / groups;
     const int lines = tiles > kMaxPrefetchTiles ? 0 : step > 64 ? 2 : 1;
-    const char* prefetch_at = (const char*)u + panel;
+    const char* prefetch_at = (const char*)next;
     for (int64_t t = 0; t < tiles; t += most, prefetch_at += panel / groups) {
       const int64_t some = least(most, tiles - t);
       entry[lines][some - 1][outs - 1](in_blocks, v + t * kBlockLanes, v_step, u,

@@ -51,8 +51,8 @@ constexpr auto kProducts = GroupProducts<Floats, float>{}.fill();
 }  // namespace
 
 void multiply_point(int tiles, int outs, int64_t in_blocks, const float* v, int64_t v_step,
-                    const float* u, float* m, int64_t m_step) {
-  kProducts.multiply(tiles, outs, in_blocks, v, v_step, u, m, m_step);
+                    const float* u, const float* next, float* m, int64_t m_step) {
+  kProducts.multiply(tiles, outs, in_blocks, v, v_step, u, next, m, m_step);
 }
 
 MX_LEAF_END
