@@ -47,6 +47,8 @@ struct Shape {
     }
   }
 
+  // Whether the rows of a band follow each other without a gap.
+  bool one_row() const { return flat || taps_y * taps_x == 1; }
   // Extent of a window. Rows and columns between windows are not in the band.
   int64_t reach_y() const { return (taps_y - 1) * dilate_y + 1; }
   int64_t reach_x() const { return (taps_x - 1) * dilate_x + 1; }
@@ -200,6 +202,7 @@ Reach reach_of(const Shape& s, int64_t rows) {
   reach.plane = s.direct ? s.width * s.run
                 : s.flat ? rows * s.run
                          : s.rows_under(rows) * s.band_row();
+  reach.row = s.band_step() * s.band_row();
   reach.last = (int)s.last;
   reach.taps = 0;
   for (int64_t y = 0; y < s.taps_y; ++y) {
@@ -279,28 +282,29 @@ void piece_of(const Work& work, float* band, int64_t image, int64_t piece, int64
   if (!s.flat) fill_band(s, work.before, in, band, first, size);
   const Scaled scaled = {in + first * s.run, s.width * s.run, work.before.scale, work.before.shift,
                          work.before.low};
-  const int64_t rows = s.flat ? 1 : size, columns = s.flat ? size : s.out_width;
+  const int64_t rows = s.one_row() ? 1 : size;
+  const int64_t columns = s.flat ? size : size * s.out_width / rows;
+  const int64_t most_rows = s.run == B && 2 * columns <= kColumns ? 2 : 1;  // of a tile
+  const int64_t tiles = ceil_div(rows, most_rows) * ceil_div(columns, kColumns);
   for (int64_t o = begin; o < end; o += kPanelBlocks) {
     const int64_t last = least(o + kPanelBlocks, end);
-    Prefetch prefetch = coming_after(work, o, end, rows * ceil_div(columns, kColumns));
-    for (int64_t y = 0; y < rows; ++y) {
-      const float* row = s.direct ? in + first * s.run : band + y * s.band_step() * s.band_row();
-      const bool half = s.half && last == s.out_blocks;
-      const auto read = [&](int n, int outs, int64_t at, const float* weights, const Sink& sink) {
-        direct_sum(s.run == B, n, outs, half, reach, row + at, weights, sink, &prefetch);
-      };
-      // The first panel scales flat data and leaves it in the band for the others.
-      const auto scale = [&](int n, int outs, int64_t at, const float* weights, const Sink& sink) {
-        Scaled tile = scaled;
-        tile.from += at;
-        direct_sum_scaled(n, outs, reach, tile, band + at, weights, sink, &prefetch);
-      };
-      const int64_t out_row = s.flat ? 0 : first + y, column = s.flat ? first : 0;
-      if (s.flat && !s.direct && o == begin) {
-        columns_of(work, image, out_row, column, columns, o, last, scale);
-      } else {
-        columns_of(work, image, out_row, column, columns, o, last, read);
-      }
+    Prefetch prefetch = coming_after(work, o, end, tiles);
+    const bool half = s.half && last == s.out_blocks;
+    // The first panel scales flat data and leaves it in the band for the others.
+    const bool scales = s.flat && !s.direct && o == begin;
+    for (int64_t y = 0, some; y < rows; y += some) {
+      some = least(most_rows, rows - y);
+      const float* row = s.direct ? in + first * s.run : band + y * reach.row;
+      columns_of(work, image, s.flat ? 0 : first + y, s.flat ? first : 0, some * columns, o, last,
+                 [&](int n, int outs, int64_t at, const float* weights, const Sink& sink) {
+                   if (!scales) {
+                     return direct_sum(s.run == B, (int)some, n, outs, half, reach, row + at,
+                                       weights, sink, &prefetch);
+                   }
+                   Scaled tile = scaled;
+                   tile.from += at;
+                   direct_sum_scaled(n, outs, reach, tile, band + at, weights, sink, &prefetch);
+                 });
     }
   }
 }
@@ -329,7 +333,7 @@ void tiles_of(const Work& work, int64_t begin, int64_t end) {
     const bool half = s.half && last == s.out_blocks;
     columns_of(work, 0, 0, x, behind - x, o, last,
                [&](int n, int outs, int64_t at, const float* weights, const Sink& sink) {
-                 direct_sum(s.run == B, n, outs, half, reach, work.in + x * s.run + at, weights,
+                 direct_sum(s.run == B, 1, n, outs, half, reach, work.in + x * s.run + at, weights,
                             sink, &prefetch);
                });
   }
@@ -374,17 +378,17 @@ int conv_blocked(const mx_call* call) {
   const int threads = threads_with_room(call, [&](int team) { return workspace(p, team); });
   if (!threads) return mx_fail("conv_blocked: the workspace is too small");
   const Shape shape(p);
-  const float infinity = __builtin_inff();
+  const bool clips = p.act == kClip;
+  const float low = p.act == kRelu ? 0 : clips ? (float)p.alpha : -__builtin_inff();
+  const float high = clips ? (float)p.beta : __builtin_inff();
   const Work work = {shape,
                      Cut(shape, p.batch, threads),
                      before_of(call, p),
                      finish_of(call, p),
                      data<float>(call->in[0]),
                      data<float>(call->in[1]),
-                     p.act == kRelu   ? 0
-                     : p.act == kClip ? (float)p.alpha
-                                      : -infinity,
-                     p.act == kClip ? (float)p.beta : infinity};
+                     low,
+                     high};
   const Cut& cut = work.cut;
   if (cut.spread) {
     parallel_for(threads, threads, 1, [&](int64_t first, int64_t last) {

@@ -31,6 +31,7 @@ inline bool has_half(const mx_fused_conv_params& p) {
 // channels of the last plane.
 struct Reach {
   int64_t blocks, plane;
+  int64_t row;  // from the data of a row of outputs to that of the next
   int last;
   int taps;
   int64_t offset[kMaxTaps];
@@ -62,9 +63,9 @@ struct Prefetch {
 
 // Compute `columns` <= kColumns output columns of `outs` (1 or 2) out blocks; with `half`, there
 // are only weights for the first half of the last block. Blocked input has B channels at each
-// offset, plain input one.
-void direct_sum(bool blocked, int columns, int outs, bool half, const Reach& reach, const float* in,
-                const float* weights, const Sink& sink, Prefetch* prefetch);
+// offset, plain input one. With blocked input, the columns may be those of two whole `rows`.
+void direct_sum(bool blocked, int rows, int columns, int outs, bool half, const Reach& reach,
+                const float* in, const float* weights, const Sink& sink, Prefetch* prefetch);
 
 // Blocked data that is scaled and shifted per channel, then bounded below.
 struct Scaled {

@@ -1,4 +1,5 @@
 // Register tiles of direct convolution, stored after bias, residual and bounds are applied.
+#include "core/cache.h"
 #include "leaf/convolution/direct.h"
 
 MX_LEAF_BEGIN
@@ -36,17 +37,19 @@ struct Tile {
   VB whole[R][kWhole ? kWhole : 1] = {};
   HalfSums<R, half> rest;
 
-  // Add column r of `at` times a row of weights, for all r; neighbouring columns are `run` apart.
-  template <int run>
-  MX_INLINE void add_channel(const float* at, const float* weights) {
+  // Add column r of `at` times a row of weights, for all r; neighbouring columns are `run` apart,
+  // rows of columns `row`. Prefetches later weights if they are `far`, not in the first cache.
+  template <int run, bool far, int rows = 1>
+  MX_INLINE void add_channel(const float* at, const float* weights, int64_t row = 0) {
+    constexpr int kWidth = R / rows;
     VB right[kWhole ? kWhole : 1];
 #pragma GCC unroll 2
     for (int w = 0; w < kWhole; ++w) right[w] = load_block(weights + w * B);
     rest.take(weights + kWhole * B);
-    for (int w = 0; w < kWeights; w += kLine) __builtin_prefetch(weights + kAhead + w);
+    for (int w = 0; far && w < kWeights; w += kLine) __builtin_prefetch(weights + kAhead + w);
 #pragma GCC unroll 14
     for (int r = 0; r < R; ++r) {
-      const VB left = splat_block(at[r * run]);
+      const VB left = splat_block(at[r / kWidth * row + r % kWidth * run]);
 #pragma GCC unroll 2
       for (int w = 0; w < kWhole; ++w) whole[r][w] = fma(left, right[w], whole[r][w]);
       rest.add(r, left);
@@ -72,12 +75,12 @@ struct Tile {
   }
 };
 
-// There are `run` channels at each offset, reach.last in the last plane. Prefetches upcoming
+// There are `run` channels at each offset, reach.last in the last plane. Prefetches the next
 // weights if `prefetches`.
-template <int R, int W, bool half, int run, bool prefetches>
+template <int R, int W, bool half, int run, bool far, bool prefetches, int rows>
 void sum(const Reach& reach, const float* in, const float* weights, const Sink& sink,
          Prefetch* prefetch) {
-  constexpr int kStep = run < kDepthStep ? run : kDepthStep;
+  constexpr int kStep = run < kDepthStep ? run : kDepthStep, kWidth = R / rows;
   const char* next = prefetches ? (const char*)prefetch->weights : nullptr;
   const int64_t step = prefetches ? prefetch->step : 0;
   Tile<R, W, half> tile;
@@ -88,13 +91,15 @@ void sum(const Reach& reach, const float* in, const float* weights, const Sink& 
       // The hardware prefetcher does not follow from one plane to the next.
       if (run == B) {
 #pragma GCC unroll 14
-        for (int r = 0; r < R * run; r += kLine) __builtin_prefetch(at + reach.plane + r);
+        for (int r = 0; r < R; ++r) {
+          __builtin_prefetch(at + reach.plane + r / kWidth * reach.row + r % kWidth * B);
+        }
       }
       for (int k = 0; k < depth; k += kStep) {
 #pragma GCC unroll 4
         for (int i = k; i < k + kStep; ++i, weights += tile.kWeights) {
           if (prefetches) __builtin_prefetch(next, 0, 2), next += step;
-          tile.template add_channel<run>(at + i, weights);
+          tile.template add_channel<run, far, rows>(at + i, weights, reach.row);
         }
       }
     }
@@ -131,7 +136,7 @@ void sum_scaled(const Reach& reach, const Scaled& scaled, float* band, const flo
         __builtin_prefetch(from + scaled.plane + k * B);
       }
       __builtin_prefetch(next, 0, 2), next += prefetch->step;
-      tile.template add_channel<B>(at + k, weights);
+      tile.template add_channel<B, true>(at + k, weights);
     }
   }
   if (prefetch->step) prefetch->weights = (const float*)next;
@@ -140,26 +145,31 @@ void sum_scaled(const Reach& reach, const Scaled& scaled, float* band, const flo
 
 typedef void (*SumFunction)(const Reach&, const float*, const float*, const Sink&, Prefetch*);
 
-// Function table: R columns and W out blocks are at [R - 1][W - 1], those with half a block at
-// [1][R - 1][W - 1].
-template <int run, bool prefetches>
+// Function table: R columns of each of `rows` rows and W out blocks are at [R - 1][W - 1], those
+// with half a block at [1][R - 1][W - 1].
+template <int run, bool far, bool prefetches, int rows = 1>
 struct Sums {
-  SumFunction entry[1 + kHalves][kColumns][kPanelBlocks];
-  template <int R = kColumns>
+  static constexpr int kMost = kColumns / rows;
+  SumFunction entry[1 + kHalves][kMost][kPanelBlocks];
+  template <int R = kMost>
   constexpr Sums& fill() {
-    entry[0][R - 1][0] = sum<R, 1, false, run, prefetches>;
-    entry[0][R - 1][1] = sum<R, 2, false, run, prefetches>;
-    if constexpr (kHalves) {
-      entry[1][R - 1][0] = sum<R, 1, true, run, prefetches>;
-      entry[1][R - 1][1] = sum<R, 2, true, run, prefetches>;
-    }
+    fill_half<R, false>();
+    if constexpr (kHalves) fill_half<R, true>();
     if constexpr (R > 1) fill<R - 1>();
     return *this;
   }
+  template <int R, bool half>
+  constexpr void fill_half() {
+    entry[half][R - 1][0] = sum<rows * R, 1, half, run, far, prefetches, rows>;
+    entry[half][R - 1][1] = sum<rows * R, 2, half, run, far, prefetches, rows>;
+  }
 };
-constexpr Sums<1, false> kPlainSums = Sums<1, false>{}.fill();
-constexpr Sums<B, false> kBlockedSums = Sums<B, false>{}.fill();
-constexpr Sums<B, true> kPrefetchingSums = Sums<B, true>{}.fill();
+constexpr auto kPlainSums = Sums<1, true, false>{}.fill();
+constexpr auto kNearSums = Sums<B, false, false>{}.fill();
+constexpr auto kFarSums = Sums<B, true, false>{}.fill();
+constexpr auto kPrefetchingSums = Sums<B, true, true>{}.fill();
+constexpr auto kPairSums = Sums<B, true, false, 2>{}.fill();
+constexpr auto kPrefetchingPairSums = Sums<B, true, true, 2>{}.fill();
 
 typedef void (*ScaledSumFunction)(const Reach&, const Scaled&, float*, const float*, const Sink&,
                                   Prefetch*);
@@ -177,11 +187,17 @@ constexpr ScaledSums kScaledSums = ScaledSums{}.fill();
 
 }  // namespace
 
-void direct_sum(bool blocked, int columns, int outs, bool half, const Reach& reach, const float* in,
-                const float* weights, const Sink& sink, Prefetch* prefetch) {
-  const auto& entry = !blocked         ? kPlainSums.entry
-                      : prefetch->step ? kPrefetchingSums.entry
-                                       : kBlockedSums.entry;
+void direct_sum(bool blocked, int rows, int columns, int outs, bool half, const Reach& reach,
+                const float* in, const float* weights, const Sink& sink, Prefetch* prefetch) {
+  if (rows == 2) {
+    const auto& entry = prefetch->step ? kPrefetchingPairSums.entry : kPairSums.entry;
+    return entry[half][columns / 2 - 1][outs - 1](reach, in, weights, sink, prefetch);
+  }
+  const int64_t panel = reach.blocks * reach.taps * B * outs * B * (int64_t)sizeof(float);
+  const auto& entry = !blocked                         ? kPlainSums.entry
+                      : prefetch->step                 ? kPrefetchingSums.entry
+                      : panel <= first_cache() * 3 / 4 ? kNearSums.entry
+                                                       : kFarSums.entry;
   entry[half][columns - 1][outs - 1](reach, in, weights, sink, prefetch);
 }
 

@@ -81,6 +81,16 @@ def test_windows(channels, kernel, stride, dilate, threads):
     assert problem.error(problem.run("conv_blocked", threads)) < TOLERANCE
 
 
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("filters", [2 * BLOCK, 5 * BLOCK])
+@pytest.mark.parametrize("stride", [1, 2])
+@pytest.mark.parametrize("target", [(1, 1), (2, 3), (5, 4), (6, 6), (7, 7), (4, 8)])
+def test_narrow_rows(target, stride, filters, threads):
+    source = tuple(stride * (n - 1) + 1 for n in target)
+    problem = Problem(2, 3 * BLOCK, filters, source, stride=(stride, stride), other=True)
+    assert problem.error(problem.run("conv_blocked", threads)) < TOLERANCE
+
+
 @pytest.mark.parametrize(
     ("source", "kernel", "stride", "pad"),
     [((64, 60), 7, 2, 3), ((67, 71), 11, 4, 0), ((33, 40), 3, 2, 0), ((32, 32), 3, 1, 1)],
