@@ -84,8 +84,9 @@ def push(function, reads=(), writes=(), name=None, priority=0, property="normal"
     priority : int
         Among prioritized operations, higher priorities run first.
     property : {'normal', 'prioritized', 'copy_from', 'copy_to', 'async', 'noskip'}
-        The kind of queue. ``'async'``: starts in this thread if it need not wait. ``'noskip'``:
-        runs even if the computation of an input failed.
+        The kind of queue. ``'async'``: starts in this thread if it need not wait, else before
+        other operations that can start. ``'noskip'``: runs even if the computation of an input
+        failed.
     context : Context, optional
         The device whose queues are used, by default the current one.
 

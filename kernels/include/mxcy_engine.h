@@ -35,7 +35,7 @@ enum {
   MX_OP_COPY_TO = 2,     /* to a GPU, on its copy queue */
   MX_OP_PRIORITIZED = 3, /* on the device's priority queue, largest priority first */
   MX_OP_ASYNC = 4,       /* done when mx_engine_complete is called; run by the pushing thread if
-                          * its variables are free */
+                          * its variables are free, else before others whose turn has come */
   MX_OP_NOSKIP = 5       /* runs even if an input carries an error */
 };
 

@@ -11,8 +11,9 @@ __all__ = ["Polling", "sleep_precisely"]
 _PR_SET_TIMERSLACK = 29  # of Linux, in nanoseconds
 
 _NAP, _SLEEP = 50e-6, 0.02  # seconds between polls with work in flight, and without any
-#: naps grow by this share of the time since the last progress, up to this many seconds
-_SLOWER, _LONGEST_NAP = 0.1, 2e-3
+#: naps grow by this share of the time since the last progress, up to this many seconds: while other
+#: threads of this process are idle, and while they compute
+_SLOWER, _LONGEST_NAP = (0.02, 0.4), (2e-3, 4e-3)
 #: polls after a nap, while each of them takes so many seconds: it has read or written a socket
 _MOST_POLLS, _MOVING = 16, 6e-6
 #: seconds of polling without naps after a collective starts: fixed, and per byte
@@ -20,7 +21,7 @@ _EAGER, _EAGER_PER_BYTE = 1e-3, 1e-9
 #: seconds off the core between two polls that reveal contention, and how long naps follow it
 _HELD_UP, _MODEST = 1e-3, 0.2
 _GLANCES = 32  # polls of collectives alone, between full steps
-_STEP_INTERVAL = 5e-3  # seconds between full steps that only collectives need
+_STEP_INTERVAL = 1e-2  # seconds between full steps that only collectives need
 
 
 def sleep_precisely():
@@ -35,8 +36,8 @@ class Polling:
     MPI makes progress only while it is polled on all ranks, so naps would dominate a collective's
     time. Where others need the core (more processes than cores, or computing threads), naps are
     better: the scheduler prefers threads that wake up to those that spin. Naps grow the longer
-    nothing progresses, because a poll costs as much as a short nap and other threads of this
-    process may compute meanwhile; what a network has delivered during one is read at once. Several
+    nothing progresses, most of all while other threads of this process compute, which each poll
+    delays; what a network has delivered during one is read at once. Several
     naps pass between full steps of the thread, which take longer than many polls.
 
     Parameters
@@ -63,6 +64,7 @@ class Polling:
         self._eager_until = self._modest_until = 0.0
         self._looked = self._computed = 0.0  # at the last poll: wall and CPU time
         self._still_since = None  # when polls stopped finding progress
+        self._napped = self._others = 0.0  # at the last nap: time, and CPU time of other threads
 
     def count(self, world):
         """Find out whether the machine has more workers than cores."""
@@ -109,8 +111,9 @@ class Polling:
 
     def _nap(self, now):
         """Nap, and read what has come meanwhile; return whether there is something to do."""
-        nap, polls = _NAP + _SLOWER * (now - self._still_since), self._in_flight()
-        if self._wake.wait(min(nap, _LONGEST_NAP)) or not polls:
+        polls, computing = self._in_flight(), self._others_compute(now)
+        nap = _NAP + _SLOWER[computing] * (now - self._still_since)
+        if self._wake.wait(min(nap, _LONGEST_NAP[computing])) or not polls:
             return True
         for poll in itertools.islice(itertools.cycle(polls), _MOST_POLLS):
             began = time.perf_counter()
@@ -119,6 +122,12 @@ class Polling:
             if time.perf_counter() - began < _MOVING:
                 break
         return False
+
+    def _others_compute(self, now):
+        """Whether other threads of this process have computed since the last nap."""
+        before, since = self._others, now - self._napped
+        self._napped, self._others = now, time.process_time() - time.thread_time()
+        return self._others - before > since / 2
 
     def _notice_others(self, now):
         computed = time.thread_time()

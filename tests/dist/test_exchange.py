@@ -171,6 +171,8 @@ def test_bucket_bytes(monkeypatch):
     mixed = [Slot(i, (10,), np.dtype("float32"), None, still=i % 2 > 0) for i in range(8)]
     keys = [[slot.key for slot in group] for group in plan(mixed, 4000, 500, 256)]
     assert keys == [[7, 5, 3, 1], [6, 4, 2, 0]]
+    keys = [[slot.key for slot in group] for group in plan(slots[:10], 4000, 900, 256, ends=True)]
+    assert keys == [[9, 8, 7], [6, 5, 4, 3, 2], [1, 0]]
     few = plan(slots, 400, 50, 4)
     assert len(few) <= 4 and sum(len(group) for group in few) == 32
     monkeypatch.setenv("MXCY_DIST_BUCKET_BYTES", "800")

@@ -21,13 +21,16 @@ class _Clock:
         self.computed, self.rests = 0.0, []
         self.taken, self.lasting = 0.0, []  # seconds of all polls; of the next ones, last first
         self.glances, self.done_after = 0, None
-        self.moment = 0.0
+        self.moment = self.others = 0.0
 
     def monotonic(self):
         return self.moment
 
     def thread_time(self):
         return self.computed
+
+    def process_time(self):
+        return self.computed + self.others
 
     def perf_counter(self):
         return self.taken
@@ -124,13 +127,25 @@ def test_naps_grow_while_nothing_moves(clock):
     assert clock.rests[4] == clock.rests[0]
 
 
+def test_naps_are_longer_while_others_compute(clock):
+    one, naps = _polling(clock), {}
+    for computing in (False, True, False):
+        one.note_moves()
+        for moment in (1.0, 1.01):
+            clock.others += 0.009 * computing
+            one.rest(moment, True, True)
+        naps.setdefault(computing, []).append(clock.rests[-1])
+    assert naps[False] == [naps[False][0]] * 2 and naps[False][0] < 5e-4
+    assert naps[True][0] > 2e-3
+
+
 def test_naps_between_full_steps(clock):
     """If only sums are awaited, several, each followed by a poll, until one of those finds it."""
     one = _polling(clock)
     clock.moment = 1.0
     one.rest(1.0, True, False)
     naps = len(clock.rests)
-    assert naps == clock.glances > 10 and 3e-3 < sum(clock.rests) < 8e-3
+    assert naps == clock.glances > 10 and 8e-3 < sum(clock.rests) < 15e-3
     clock.done_after = naps + 2
     one.rest(clock.moment, True, False)
     assert len(clock.rests) == naps + 2

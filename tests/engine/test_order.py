@@ -196,6 +196,23 @@ def test_asynchronous_operations_end_when_they_say_so(engine, busy):
         assert threads == [threading.get_ident()]
 
 
+def test_asynchronous_operations_start_first(use_engine):
+    """They only begin something, such as communication while the device computes."""
+    use_engine("ThreadedEnginePerDevice", workers=1)
+    variable, order, pushed = mx.engine.Var(), [], threading.Event()
+
+    def start(name):
+        return lambda done: (order.append(name), done())
+
+    mx.engine.push(pushed.wait, writes=[variable])
+    mx.engine.push(lambda: order.append("other"), reads=[variable])
+    for name in ("first", "second"):
+        mx.engine.push(start(name), reads=[variable], property="async")
+    pushed.set()
+    mx.engine.waitall()
+    assert order == ["first", "second", "other"]
+
+
 def test_an_asynchronous_operation_may_end_in_its_function(engine):
     """From then on it holds nothing."""
     variable, busy, order = mx.engine.Var(), mx.engine.Var(), []

@@ -128,6 +128,7 @@ class Workers {
   void sleep(Lock& lock, int32_t generation);
 
   OperationList fifo_;
+  OperationList brief_;           // asynchronous ones, which run first: they only begin something
   std::vector<Operation*> heap_;  // of priority queues
   std::atomic<int64_t> length_{0};
   std::condition_variable awake_;

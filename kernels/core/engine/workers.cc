@@ -70,7 +70,7 @@ void Workers::put(Operation* operation) {
     heap_.push_back(operation);
     std::push_heap(heap_.begin(), heap_.end(), is_later);
   } else {
-    fifo_.append(operation);
+    (operation->spec.property == MX_OP_ASYNC ? brief_ : fifo_).append(operation);
   }
   length_.fetch_add(1, std::memory_order_relaxed);
   start();
@@ -87,7 +87,8 @@ void Workers::wake_one() {
 Operation* Workers::take() {
   Operation* operation;
   if (heap_.empty()) {
-    operation = fifo_.pop();
+    operation = brief_.pop();
+    if (!operation) operation = fifo_.pop();
   } else {
     std::pop_heap(heap_.begin(), heap_.end(), is_later);
     operation = heap_.back();

@@ -14,8 +14,7 @@ __all__ = ["Exchange"]
 
 _MOST_BUCKETS = 256
 _FEW_RANKS = 2  # in elastic jobs, each would update everything if two held each part
-#: sums up to this size are polled so often once they started; on the program's thread more often,
-#: as handing them over to the progress thread and back takes longer
+#: sums up to this size are polled so often once they started, more often on the program's thread
 _SMALL_BYTES, _POLLS, _POLLS_HERE = 1 << 14, 8, 32
 _MOST_CHANNELS = 1900  # MPICH has 2,046 communicators
 
@@ -136,7 +135,8 @@ class Exchange:
 
     def _planned(self):
         most = max(1, _MOST_BUCKETS - len(self.buckets))
-        return plan(self.unplaced, self.bound, self.bound // 8, most)
+        apart = len(set(self._progress.world.hosts)) > 1
+        return plan(self.unplaced, self.bound, self.bound // 8, most, apart)
 
     def seal(self):
         """Assign buckets to all keys that have none."""

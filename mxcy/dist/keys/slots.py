@@ -1,6 +1,8 @@
 """Slots, the state of keys in an exchange, and the assignment of keys to buckets."""
 
+import itertools
 import math
+from bisect import bisect_right
 from collections import deque
 
 import numpy as np
@@ -71,7 +73,7 @@ class Slot:
             on_done(self.failed if self.rounds < needed or self.failed else None)
 
 
-def plan(slots, bound, first, most):
+def plan(slots, bound, first, most, ends=False):
     """Group keys into buckets in reverse order, as backward passes produce gradients.
 
     Parameters
@@ -82,14 +84,21 @@ def plan(slots, bound, first, most):
         Bytes at which a bucket, and the first bucket, is closed.
     most : int
         Largest number of buckets; `bound` is doubled until it suffices.
+    ends : bool
+        Whether the last keys, up to `first` bytes, have buckets of their own, because nothing hides
+        their communication.
 
     Returns
     -------
     list of list of Slot
     """
+    totals = list(itertools.accumulate(slot.bytes for slot in slots))
+    final = bisect_right(totals, first) if ends else 0
     while True:
         groups, open_groups = [], {}
-        for slot in reversed(slots):
+        for place, slot in reversed(list(enumerate(slots, 1))):
+            if place == final:
+                open_groups.clear()
             if slot.bytes >= bound:
                 groups.append([slot])
                 continue
@@ -103,6 +112,6 @@ def plan(slots, bound, first, most):
             if sum(slot.bytes for slot in group) >= closed:
                 del open_groups[kind]
         kinds = len({(slot.dtype, slot.still) for slot in slots})
-        if len(groups) <= max(most, kinds):
+        if len(groups) <= max(most, kinds * (1 + ends)):
             return groups
         bound *= 2

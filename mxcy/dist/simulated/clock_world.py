@@ -68,12 +68,15 @@ class ClockJob:
     worlds : list of ClockWorld
     busy : dict
         Seconds of use by lane.
+    hosts : list of int
+        The host of each rank.
     """
 
     def __init__(self, clock, links):
         self.clock, self.links = clock, links
         self.busy, self._free = {}, {}
         self._meetings = {}
+        self.hosts = [rank // links.per_host for rank in range(links.ranks)]
         self.worlds = [ClockWorld(self, rank) for rank in range(links.ranks)]
 
     def meet(self, name, rank, array, combine, stages):
@@ -147,6 +150,7 @@ class ClockWorld:
 
     def __init__(self, job, rank):
         self.job, self.rank, self.size = job, rank, job.links.ranks
+        self.hosts = job.hosts
         self.wake = lambda: None
         self._channels = 0
 
