@@ -7,10 +7,10 @@ import mxcy as mx
 from tests.ops.kernel_call import has_kernel
 
 S = mx.sym
-HEADS, DEPTH = 2, 16
+HEADS = 2
 NARROW, WIDE = "bfloat16", "float32"
-#: steps: of one block of keys, odd ones, and several blocks
-STEPS = (5, 40, 301, 530)
+#: steps and units of a head: of one block of keys, odd ones, several blocks, and whole tiles of AMX
+SIZES = ((5, 16), (40, 16), (301, 16), (530, 16), (128, 64), (150, 32), (544, 96))
 
 
 def drawn(*shape, dtype=NARROW):
@@ -67,16 +67,16 @@ def test_norms(rows):
 
 
 @on_pairs
-@pytest.mark.parametrize("steps", STEPS)
-def test_attention(steps):
-    arrays = {"x": drawn(steps, 2, 3 * HEADS * DEPTH)}
+@pytest.mark.parametrize(("steps", "depth"), SIZES)
+def test_attention(steps, depth):
+    arrays = {"x": drawn(steps, 2, 3 * HEADS * depth)}
     close(between_casts(attention), attention(S.var("x")), arrays, "_mixed_attention")
 
 
 @on_pairs
-@pytest.mark.parametrize("steps", STEPS)
-def test_masks_and_lengths(steps):
-    arrays = {"x": drawn(steps, 2, 3 * HEADS * DEPTH)}
+@pytest.mark.parametrize(("steps", "depth"), SIZES)
+def test_masks_and_lengths(steps, depth):
+    arrays = {"x": drawn(steps, 2, 3 * HEADS * depth)}
     mask = mx.nd.array(np.where(np.arange(steps) % 3, 0, -1e9).reshape(1, 1, steps))
     wide = attention(S.var("x"), S.var("mask"))
     narrow = between_casts(attention, mask=S.var("mask"))

@@ -39,6 +39,8 @@ struct Forward {
 
   const T* values_of(int64_t key) const { return own.values + key * round_up(p.width, kLanes<T>); }
 
+  static int64_t unit() { return 1; }
+
   void pack() const {
     pack_panels<T>(own.keys, {problem.of(kKey), p.row[kKey], false}, p.keys, p.depth);
     for (int64_t j = 0; j < p.keys; j += block_keys(p))

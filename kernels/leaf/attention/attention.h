@@ -183,11 +183,12 @@ T exponentials(T* scores, int64_t n, T top) {
   return sum_of_lanes<T>(sum);
 }
 
-// Partition of the queries into blocks of equal size.
+// Partition of the queries into blocks of equal size, a multiple of `unit` where that is possible.
 struct Blocks {
   int64_t size, count;
-  explicit Blocks(int64_t queries) {
+  explicit Blocks(int64_t queries, int64_t unit = 1) {
     size = ceil_div(queries, ceil_div(queries, kQueries));
+    if (round_up(size, unit) <= kQueries) size = round_up(size, unit);
     count = ceil_div(queries, size);
   }
 };
@@ -211,7 +212,7 @@ void* buffer_memory(const P& p, const Blocks& blocks) {
 // queries, on the team; false if memory is exhausted.
 template <class T, class Buffers, class Forward>
 bool each_block(const mx_call* call, const P& p) {
-  const Blocks blocks(p.queries);
+  const Blocks blocks(p.queries, Forward::unit());
   // If there are too few matrices to share evenly, blocks of queries are distributed as well.
   const int64_t matrices = p.outer * p.inner, shares = 2 * call->threads;
   const int64_t wanted = call->threads > 1 && matrices < shares ? ceil_div(shares, matrices) : 1;

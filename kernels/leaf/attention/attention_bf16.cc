@@ -1,12 +1,18 @@
 // "attention_bf16": attention of bfloat16 arrays by AVX512-BF16, whose instructions add the
-// products of two pairs to a float. Scores, exponentials' sums and results are floats; exponentials
-// are rounded to bfloat16 for their product with the values, as in Dao et al. (2022).
+// products of two pairs to a float, or by AMX, for whole tiles of rows and of pairs. Scores,
+// exponentials' sums and results are floats; exponentials are rounded to bfloat16 for their product
+// with the values, as in Dao et al. (2022).
 //
 //     pairs lie along the sum: of elements for queries and keys, of keys for exponentials and
 //     values
 #include "leaf/attention/attention.h"
 #include "leaf/simd/bf16.h"
 #include "leaf/simd/runs.h"
+
+#if MX_ISA_LEVEL == 4
+#include "leaf/simd/tiles.h"
+#include "tiles.h"
+#endif
 
 MX_LEAF_BEGIN
 #if MX_ISA_LEVEL >= 4
@@ -49,6 +55,58 @@ void multiply_pairs(const bf16* a, int64_t a_row, int64_t rows, const bf16* pane
     for (int64_t i = 0; i < rows; i += height)
       kPairTiles[least(height, rows - i) - 1](pairs, a + i * a_row, a_row, panels, add,
                                               c + i * c_row + j, c_row);
+}
+
+// The same with AMX for 16 or 32 rows, for whole tiles of pairs.
+template <bool two>
+void multiply_tiles(const bf16* a, int64_t a_row, const bf16* panels, int64_t columns,
+                    int64_t pairs, bool add, float* c, int64_t c_row) {
+  constexpr int64_t kPanelRow = 2 * kPanel * sizeof(bf16), kPairs = kTileRegisterRows;
+  const int64_t left_row = a_row * sizeof(bf16), row = c_row * sizeof(float);
+  const bf16* below = a + kTileRegisterRows * a_row;
+  for (int64_t j = 0; j < columns; j += kPanel, panels += 2 * pairs * kPanel) {
+    float *to = c + j, *lower = to + kTileRegisterRows * c_row;
+    if (add) {
+      MX_LOAD_TILE(0, to, row);
+      MX_LOAD_TILE(1, to + kBlockLanes, row);
+      if (two) MX_LOAD_TILE(2, lower, row);
+      if (two) MX_LOAD_TILE(3, lower + kBlockLanes, row);
+    } else {
+      MX_CLEAR_TILE(0);
+      MX_CLEAR_TILE(1);
+      if (two) MX_CLEAR_TILE(2);
+      if (two) MX_CLEAR_TILE(3);
+    }
+    for (int64_t p = 0; p < pairs; p += kPairs) {
+      MX_LOAD_TILE(4, a + 2 * p, left_row);
+      MX_LOAD_TILE(6, panels + p * 2 * kPanel, kPanelRow);
+      MX_LOAD_TILE(7, panels + p * 2 * kPanel + kPanel, kPanelRow);
+      if (two) MX_LOAD_TILE(5, below + 2 * p, left_row);
+      add_tile_products<0, 4, 6>();
+      add_tile_products<1, 4, 7>();
+      if (two) add_tile_products<2, 5, 6>();
+      if (two) add_tile_products<3, 5, 7>();
+    }
+    MX_STORE_TILE(0, to, row);
+    MX_STORE_TILE(1, to + kBlockLanes, row);
+    if (two) MX_STORE_TILE(2, lower, row);
+    if (two) MX_STORE_TILE(3, lower + kBlockLanes, row);
+  }
+}
+
+// The same by tiles where `tiles` are configured, as far as they go.
+void multiply(bool tiles, const bf16* a, int64_t a_row, int64_t rows, const bf16* panels,
+              int64_t columns, int64_t pairs, bool add, float* c, int64_t c_row) {
+  if (tiles && pairs % kTileRegisterRows == 0) {
+    while (rows >= kTileRegisterRows) {
+      const bool two = rows >= 2 * kTileRegisterRows;
+      (two ? multiply_tiles<true> : multiply_tiles<false>)(a, a_row, panels, columns, pairs, add, c,
+                                                           c_row);
+      const int64_t done = two ? 2 * kTileRegisterRows : kTileRegisterRows;
+      a += done * a_row, c += done * c_row, rows -= done;
+    }
+  }
+  multiply_pairs(a, a_row, rows, panels, columns, pairs, add, c, c_row);
 }
 
 // Keys: pairs along a row are moved like floats.
@@ -115,24 +173,33 @@ class Forward {
       pack_values(p_, array(kValue), j, pairs_of(j), values_of(j));
   }
 
+  // Rows of a block of queries that tiles compute at a time.
+  static int64_t unit() { return tiles_allowed() ? kTileRegisterRows : 1; }
+
   // Compute `rows` queries from query `from` on.
   void attend(int64_t from, int64_t rows) const {
+    if (!tiles_allowed()) return attend(from, rows, false);
+    const Tiles tiles(kTileRegisterBytes);
+    attend(from, rows, true);
+  }
+
+ private:
+  void attend(int64_t from, int64_t rows, bool tiles) const {
     const bf16* queries = array(kQuery) + from * p_.row[kQuery];
     for (int64_t r = 0; r < rows; ++r) own_.top[r] = kNothing, own_.totals[r] = 0;
     for (int64_t j = 0; j < p_.keys; j += block_keys(p_)) {
       const int64_t keys = least(block_keys(p_), p_.keys - j);
-      multiply_pairs(queries, p_.row[kQuery], rows, own_.keys + j * p_.depth, keys, p_.depth / 2,
-                     false, own_.scores, own_.score_row);
+      multiply(tiles, queries, p_.row[kQuery], rows, own_.keys + j * p_.depth, keys, p_.depth / 2,
+               false, own_.scores, own_.score_row);
       for (int64_t r = 0; r < rows; ++r) exponentiate(r, from + r, j, keys);
       for (int64_t r = 0; j && r < rows; ++r) shrink(r);
-      multiply_pairs(own_.weights, own_.score_row, rows, values_of(j), p_.width, pairs_of(j), j > 0,
-                     own_.sums, sum_row_);
+      multiply(tiles, own_.weights, own_.score_row, rows, values_of(j), p_.width, pairs_of(j),
+               j > 0, own_.sums, sum_row_);
     }
     bf16* out = data<bf16>(problem_.call->out[0]) + problem_.start(kOut);
     for (int64_t r = 0; r < rows; ++r) write_row(r, out + (from + r) * p_.row[kOut]);
   }
 
- private:
   static constexpr float kNothing = -Real<Vec<float>>::infinity;
 
   const bf16* array(Operand operand) const {

@@ -154,6 +154,8 @@ struct TileBlock {
   const void* begin;
   int64_t begin_step;
   void* sums;
+  const char* next;  // what to prefetch, and how many lines at each tile of depth
+  int64_t lines;
 };
 
 // Adder::add<sums, data, weights>() multiplies the tiles with these numbers; `meanwhile()` is
@@ -179,6 +181,7 @@ void multiply_tiles(const TileBlock& b, const Meanwhile& meanwhile) {
   const int64_t run_tiles = ceil_div(b.reach.bytes, b.depth);
   const int64_t* offset = b.reach.offset + b.first / run_tiles;
   int64_t left = b.tiles, skipped = b.first % run_tiles;
+  const char* next = b.next;
   const int8_t* own = b.weights + b.first * (two_columns ? 2 * tile : tile);
   for (; left > 0; ++offset, skipped = 0) {
     const int64_t past = least(run_tiles, skipped + left);
@@ -198,6 +201,7 @@ void multiply_tiles(const TileBlock& b, const Meanwhile& meanwhile) {
         if (two_columns) Adder::template add<3, 5, 7>();
       }
       own += two_columns ? 2 * tile : tile;
+      for (int64_t i = 0; i < b.lines; ++i, next += kRegister) __builtin_prefetch(next, 0, 2);
     }
   }
   meanwhile();
@@ -258,6 +262,8 @@ struct TileWork {
     Block block;
     int vectors;
     int64_t pixel, filter;
+    const char* next = nullptr;  // weights to prefetch, and how many lines at each tile of depth
+    int64_t lines = 0;
   };
 
   // Compute panel `panel` of filters over blocks of a piece whose first result is that of `pixel`,
@@ -276,11 +282,13 @@ struct TileWork {
           const Block& b = blocks[i];
           const void* begin = tile ? sums[i] : start ? start + filter : nullptr;
           const int64_t apart = tile ? kBlock * 4 : 0, tiles = least(deep, all - tile);
-          numbers.multiply(
-              b.count > kTileRows, vectors > 1,
-              {reach, layer.depth, tile, tiles, b.from, b.step, own, begin, apart, sums[i]}, [&] {
-                if (thread.last) finish(thread);
-              });
+          numbers.multiply(b.count > kTileRows, vectors > 1,
+                           {reach, layer.depth, tile, tiles, b.from, b.step, own, begin, apart,
+                            sums[i], thread.next, thread.lines},
+                           [&] {
+                             if (thread.last) finish(thread);
+                           });
+          thread.next += tiles * thread.lines * kRegister;
           if (tile + deep < all) continue;
           thread.last = sums[i], thread.block = b, thread.vectors = vectors;
           thread.pixel = pixel, thread.filter = filter;
@@ -339,6 +347,7 @@ struct TileWork {
     const int64_t each = l.packed_bytes() <= few ? end - begin : 1;
     const int64_t most = l.depth_tiles() > kDeep && windows >= kManyBlocks * kBlock ? kGroup : 1;
     for (int64_t panel = begin; panel < end; panel += each) {
+      prefetch_after(panel, end, each == 1 ? images * ceil_div(windows, block()) : 0, thread);
       for (int64_t i = 0; i < images; ++i) {
         const int64_t pixel = ((group + i) * l.out_height + first) * l.out_width;
         for (int64_t w = 0; w < windows;) {
@@ -355,6 +364,18 @@ struct TileWork {
         }
       }
     }
+  }
+
+  // Weights that the second cache cannot keep: bring those of the next panel while `blocks` blocks
+  // of windows are multiplied by this one.
+  void prefetch_after(int64_t panel, int64_t end, int64_t blocks, Thread& thread) const {
+    thread.lines = 0;
+    if (blocks == 0 || panel + 1 >= end || layer.packed_bytes() < second_cache()) return;
+    const int64_t filters = layer.before(panel + 1) * kFilterLanes;
+    const int64_t following = layer.before(panel + 2) * kFilterLanes - filters;
+    const int64_t pairs = ceil_div(layer.before(panel + 1) - layer.before(panel), kWideVectors);
+    thread.next = (const char*)weights + filters * layer.filter_bytes();
+    thread.lines = ceil_div(following * layer.depth, pairs * blocks * kRegister);
   }
 
   // Windows per block; a block ends with its row unless windows continue evenly.
