@@ -1,9 +1,11 @@
 """Fixtures for all tests."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 
 import pytest
 
@@ -11,7 +13,14 @@ import pytest
 IGNORED = {signal.SIGHUP, signal.SIGPIPE, signal.SIGXFSZ}
 
 
-def pytest_configure():
+def pytest_configure(config):
+    """Make signals and the import of modules what they are in a terminal."""
+    restore_signals()
+    if sys.dont_write_bytecode:
+        keep_bytecode(config)
+
+
+def restore_signals():
     """Give signals their default actions, which background jobs and CI runners may have changed.
 
     Ignored and blocked signals are inherited: Python raises no KeyboardInterrupt when it starts
@@ -23,6 +32,18 @@ def pytest_configure():
     if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
+
+
+def keep_bytecode(config):
+    """Keep compiled modules in a folder of this run where the environment forbids to write them.
+
+    Tests start thousands of programs, each of which would spend most of its time compiling mxcy.
+    """
+    folder = tempfile.mkdtemp(prefix="mxcy-bytecode-")
+    config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    os.environ["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix = folder
+    sys.dont_write_bytecode = False
 
 
 @pytest.fixture(autouse=True)
