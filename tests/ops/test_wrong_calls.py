@@ -192,6 +192,32 @@ def test_refuses(name):
     assert name in str(caught.value)
 
 
+def region_of_no_image():
+    """64 regions of large images; the last one's image does not exist."""
+    regions = np.tile(np.float32([0, 0, 0, 63, 63]), (64, 1))
+    regions[-1, 0] = 7
+    return nd.ROIPooling(zeros(2, 16, 64, 64), nd.array(regions), (8, 8), 1.0)
+
+
+def matrix_of_no_factor():
+    """64 matrices; the last one is not positive definite."""
+    matrices = np.tile(np.eye(64, dtype="float32"), (64, 1, 1))
+    matrices[-1, 0, 0] = -1
+    return nd.linalg.potrf(nd.array(matrices))
+
+
+@pytest.mark.parametrize(
+    ("call", "told"),
+    [
+        (region_of_no_image, "image index out of range: 7 in region 63 of 2 images"),
+        (matrix_of_no_factor, "argument A: a matrix is not symmetric positive definite"),
+    ],
+)
+def test_a_failure_in_any_thread_tells_its_reason(call, told):
+    with pytest.raises(MXNetError, match=told):
+        call().wait_to_read()
+
+
 def test_gradients_of_regions_in_no_image_are_refused():
     with pytest.raises(MXNetError, match="rois: image index out of range"):
         run_json("_rroi_align_grad", ALIGN, zeros(1, 1, 2, 2), nd.full((1, 6), 1e30), IMAGE)

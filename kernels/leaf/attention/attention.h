@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "core/memory/scratch.h"
+#include "core/parallel_try.h"
 #include "leaf/bump_allocator.h"
 #include "leaf/matrix/gemm.h"
 #include "leaf/simd/math.h"
@@ -209,21 +210,17 @@ void* buffer_memory(const P& p, const Blocks& blocks) {
 }
 
 // Call Forward's pack() once for each matrix, and attend(first query, rows) for its blocks of
-// queries, on the team; false if memory is exhausted.
+// queries, on the team; -1 if memory is exhausted.
 template <class T, class Buffers, class Forward>
-bool each_block(const mx_call* call, const P& p) {
+int each_block(const mx_call* call, const P& p) {
   const Blocks blocks(p.queries, Forward::unit());
   // If there are too few matrices to share evenly, blocks of queries are distributed as well.
   const int64_t matrices = p.outer * p.inner, shares = 2 * call->threads;
   const int64_t wanted = call->threads > 1 && matrices < shares ? ceil_div(shares, matrices) : 1;
   const int64_t pieces = least(wanted, blocks.count), each = ceil_div(blocks.count, pieces);
-  bool ok = true;
-  parallel_for(call->threads, matrices * pieces, 1, [&](int64_t begin, int64_t end) {
+  return parallel_try(call->threads, matrices * pieces, 1, [&](int64_t begin, int64_t end) {
     void* memory = buffer_memory<T, Buffers>(p, blocks);
-    if (!memory) {
-      ok = false;
-      return;
-    }
+    if (!memory) return false;
     BumpAllocator<T> allocator(memory);
     const Buffers own(p, blocks, allocator);
     int64_t packed = -1;
@@ -240,8 +237,8 @@ bool each_block(const mx_call* call, const P& p) {
         forward.attend(from, least(blocks.size, p.queries - from));
       }
     }
+    return true;
   });
-  return ok;
 }
 
 }  // namespace attention

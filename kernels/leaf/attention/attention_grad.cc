@@ -1,5 +1,6 @@
 // Gradients of attention. Blocks of scores are recomputed from two values per row kept by the
 // forward pass: the largest score and the reciprocal of the sum of exponentials.
+#include "core/parallel_try.h"
 #include "leaf/attention/attention.h"
 
 MX_LEAF_BEGIN
@@ -127,21 +128,17 @@ int attend_back(const mx_call* call) {
   const Blocks blocks(p.queries);
   for (int s = 0; s < p.arrays; ++s)
     if (p.clear[s]) memset(call->out[s].data, 0, (size_t)count(call->out[s]) * sizeof(T));
-  bool ok = true;
-  parallel_for(call->threads, p.outer * p.inner, 1, [&](int64_t begin, int64_t end) {
+  return parallel_try(call->threads, p.outer * p.inner, 1, [&](int64_t begin, int64_t end) {
     void* memory = buffer_memory<T, BackwardBuffers<T>>(p, blocks);
-    if (!memory) {
-      ok = false;
-      return;
-    }
+    if (!memory) return false;
     BumpAllocator<T> allocator(memory);
     const BackwardBuffers<T> own(p, blocks, allocator);
     for (int64_t matrix = begin; matrix < end; ++matrix) {
       const Problem<T> problem = {p, call, 3, matrix};
       Backward<T>(problem, own).run(blocks);
     }
+    return true;
   });
-  return ok ? 0 : mx_fail("attention gradient: out of memory");
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 // lengths): which scores are valid.
 //
 // The steps of a head that are its dilation apart form one sequence, in which windows are dense.
+#include "core/parallel_try.h"
 #include "leaf/matrix/gemm.h"
 #include "params/attention.gen.h"
 
@@ -61,9 +62,9 @@ int each_band(const mx_call* call, int64_t before, int64_t behind, const Body& b
   for (int64_t h = 0; h < p.heads; ++h) {
     if (dilations[h] < 1) return mx_fail("dilation: expected 1 or more, got %d", dilations[h]);
   }
-  bool ok = true;
-  parallel_for(call->threads, p.batch * p.heads, 1, [&](int64_t start, int64_t stop) {
+  return parallel_try(call->threads, p.batch * p.heads, 1, [&](int64_t start, int64_t stop) {
     T* band = (T*)scratch(kTempSlot, (size_t)Band::most(p) * sizeof(T));
+    if (!band) return false;
     for (int64_t i = start; i < stop; ++i) {
       const int64_t image = i / p.heads * p.steps * p.heads, head = i % p.heads;
       const int64_t dilation = dilations[head];
@@ -71,12 +72,12 @@ int each_band(const mx_call* call, int64_t before, int64_t behind, const Body& b
         const int64_t count = ceil_div(p.steps - first, dilation);
         for (int64_t begin = 0; begin < count; begin += Band::block(p)) {
           const Band here(p, first, dilation, begin, before, behind);
-          if (!band || !body(here, band, image + head)) ok = false;
+          if (!body(here, band, image + head)) return false;
         }
       }
     }
+    return true;
   });
-  return ok ? 0 : -1;
 }
 
 template <class T>

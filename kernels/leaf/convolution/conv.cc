@@ -1,6 +1,7 @@
 // Convolution as matrix products over image patches: "conv_im2col" (data, weight[, bias]),
 // "conv_im2col_data" (output gradient, weight[, bias]: also deconvolution) and "conv_im2col_weight"
 // (data, output gradient).
+#include "core/parallel_try.h"
 #include "leaf/convolution/patches.h"
 
 MX_LEAF_BEGIN
@@ -80,8 +81,8 @@ bool share(Shared<T>* shared, const mx_call* call, int64_t groups, int64_t m, in
 
 // For every image and group: out (m x positions) = packed weights (m x k) * patches.
 template <class S>
-bool convolve(const mx_call* call, const mx_conv_params& p, const Window& window, int64_t m,
-              int64_t depth, const Shared<Sum<S>>& shared) {
+int convolve(const mx_call* call, const mx_conv_params& p, const Window& window, int64_t m,
+             int64_t depth, const Shared<Sum<S>>& shared) {
   typedef Sum<S> T;
   constexpr int64_t kWidth = 2 * kLanes<T>;
   const int64_t positions = window.target_size(), source = window.source_size();
@@ -91,8 +92,7 @@ bool convolve(const mx_call* call, const mx_conv_params& p, const Window& window
   const int64_t strips =
       images >= call->threads || images == 0 ? 1 : ceil_div(call->threads, images);
   const int64_t cols = round_up(ceil_div(positions, strips), kWidth);
-  bool ok = true;
-  parallel_for(call->threads, images * strips, 1, [&](int64_t begin, int64_t end) {
+  return parallel_try(call->threads, images * strips, 1, [&](int64_t begin, int64_t end) {
     for (int64_t unit = begin; unit < end; ++unit) {
       const int64_t at = unit / strips, group = at % p.groups, j = unit % strips * cols;
       const int64_t n = least(cols, positions - j);
@@ -104,12 +104,11 @@ bool convolve(const mx_call* call, const mx_conv_params& p, const Window& window
       if (!(identity ? product_to(out, positions, m, n, k, weights,
                                   Matrix<T, S>{image + j, positions, true}, bias, add)
                      : product_to(out, positions, m, n, k, weights,
-                                  PatchColumns<T, S>{image, &window, j}, bias, add))) {
-        ok = false;
-      }
+                                  PatchColumns<T, S>{image, &window, j}, bias, add)))
+        return false;
     }
+    return true;
   });
-  return ok;
 }
 
 // Whether images are single pixels, so that all of them together are one matrix.
@@ -153,12 +152,12 @@ int conv_im2col(const mx_call* call) {
     const Matrix<T, S> weights = {data<S>(call->in[1]) + g * p.filters * k, k, false};
     pack_all<T>(shared.weights + g * shared.step, weights, p.filters, k);
   }
-  return convolve<S>(call, p, window, p.filters, p.channels, shared) ? 0 : -1;
+  return convolve<S>(call, p, window, p.filters, p.channels, shared);
 }
 
 // The data gradient for any stride: columns = weights^T * gradient, added to the image.
 template <class S>
-bool scatter(const mx_call* call, const mx_conv_params& p) {
+int scatter(const mx_call* call, const mx_conv_params& p) {
   typedef Sum<S> T;
   const Window window = forward_window(p);
   const int64_t positions = window.target_size(), k = p.channels * window.taps();
@@ -166,24 +165,17 @@ bool scatter(const mx_call* call, const mx_conv_params& p) {
   const bool add = call->req[0] == MX_ADD;
   const int outer = images >= call->threads ? call->threads : 1;
   const int inner = outer > 1 ? 1 : call->threads;
-  bool ok = true;
-  parallel_for(outer, images, 1, [&](int64_t begin, int64_t end) {
+  return parallel_try(outer, images, 1, [&](int64_t begin, int64_t end) {
     T* columns =
         (T*)scratch(kTempSlot, (size_t)(k * positions + (is_half<S> ? size : 0)) * sizeof(T));
-    if (!columns) {
-      ok = false;
-      return;
-    }
+    if (!columns) return false;
     for (int64_t at = begin; at < end; ++at) {
       const int64_t group = at % p.groups;
       const Matrix<T, S> weights = {data<S>(call->in[1]) + group * p.filters * k, k, true};
       const Matrix<T, S> gradient = {data<S>(call->in[0]) + at * p.filters * positions, positions,
                                      true};
-      if (!gemm(inner, k, positions, p.filters, (T)1, weights, gradient, (T)0, columns,
-                positions)) {
-        ok = false;
-        return;
-      }
+      if (!gemm(inner, k, positions, p.filters, (T)1, weights, gradient, (T)0, columns, positions))
+        return false;
       S* out = data<S>(call->out[0]) + at * size;
       const S* bias = call->nin > 2 ? data<S>(call->in[2]) + group * p.channels : nullptr;
       T* image = columns + k * positions;
@@ -200,8 +192,8 @@ bool scatter(const mx_call* call, const mx_conv_params& p) {
       });
       close_block(out, image, size, add);
     }
+    return true;
   });
-  return ok;
 }
 
 // Whether the data gradient is cheaper as a convolution than by `scatter`. In units of a
@@ -224,7 +216,7 @@ int conv_im2col_data(const mx_call* call) {
     return multiply_pixels<S>(call, p.batch, p.channels, p.filters,
                               {data<S>(call->in[1]), p.channels, true});
   }
-  if (!gathers(p, window)) return scatter<S>(call, p) ? 0 : -1;
+  if (!gathers(p, window)) return scatter<S>(call, p);
   const int64_t taps = window.taps(), k = p.filters * taps;
   Shared<T> shared;
   if (!share<T, S>(&shared, call, p.groups, p.channels, k)) return -1;
@@ -233,7 +225,7 @@ int conv_im2col_data(const mx_call* call) {
                                          taps};
     pack_all<T>(shared.weights + g * shared.step, weights, p.channels, k);
   }
-  return convolve<S>(call, p, window, p.channels, p.filters, shared) ? 0 : -1;
+  return convolve<S>(call, p, window, p.channels, p.filters, shared);
 }
 
 // out (filters x taps of all channels) = gradient * patches^T, over all images at once.
@@ -269,20 +261,17 @@ int conv_im2col_weight(const mx_call* call) {
   const int64_t k = p.channels * window.taps(), image_step = p.groups * p.channels * source;
   const int outer = p.groups >= call->threads ? call->threads : 1;
   const int inner = outer > 1 ? 1 : call->threads;
-  bool ok = true;
-  parallel_for(outer, p.groups, 1, [&](int64_t begin, int64_t end) {
+  return parallel_try(outer, p.groups, 1, [&](int64_t begin, int64_t end) {
     for (int64_t g = begin; g < end; ++g) {
       const S* images = data<S>(call->in[0]) + g * p.channels * source;
-      if (!(window.identity()
-                ? weight_product<S>(call, p, inner, g, positions, k,
-                                    ImageRows<T, S>{images, image_step, positions})
-                : weight_product<S>(call, p, inner, g, positions, k,
-                                    PatchRows<T, S>{images, image_step, &window, 0}))) {
-        ok = false;
-      }
+      if (!(window.identity() ? weight_product<S>(call, p, inner, g, positions, k,
+                                                  ImageRows<T, S>{images, image_step, positions})
+                              : weight_product<S>(call, p, inner, g, positions, k,
+                                                  PatchRows<T, S>{images, image_step, &window, 0})))
+        return false;
     }
+    return true;
   });
-  return ok ? 0 : -1;
 }
 
 template <class S>

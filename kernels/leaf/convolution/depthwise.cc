@@ -2,6 +2,7 @@
 // weight[, bias]), "conv_depthwise_data" (output gradient, weight) and "conv_depthwise_weight"
 // (data, output gradient). A filter reads one plane, which stays in the cache for all its taps; the
 // usual square filters with 3 or 5 taps per side are implemented in planes.h.
+#include "core/parallel_try.h"
 #include "leaf/convolution/patches.h"
 #include "leaf/convolution/planes.h"
 
@@ -59,74 +60,70 @@ struct Job {
 
 template <class T>
 int forward_planes(const mx_call* call, const Job<T>& job, const PlaneJob& planes) {
-  bool ok = true;
+  int status = 0;
   with_plane_sizes(planes, [&](auto taps, auto step) {
     constexpr int K = taps, S = step;
-    parallel_for(call->threads, job.p.batch * job.p.groups, 1, [&](int64_t begin, int64_t end) {
-      auto copy = planes.padded_data<T, K, S>();
-      T* memory = (T*)scratch(kTempSlot, copy.bytes());
-      if (!memory) {
-        ok = false;
-        return;
-      }
-      copy.clear(memory);
-      for (int64_t i = begin; i < end; ++i) {
-        copy.fill(data<T>(call->in[0]) + i * job.source, planes.height, planes.width);
-        for (int64_t f = 0; f < job.p.filters; ++f) {
-          const int64_t filter = i % job.p.groups * job.p.filters + f;
-          plane_forward<T, K, S>(planes, copy, data<T>(call->in[1]) + filter * K * K,
-                                 call->nin > 2 ? data<T>(call->in[2])[filter] : 0,
-                                 data<T>(call->out[0]) + (i * job.p.filters + f) * job.target,
-                                 job.add);
-        }
-      }
-    });
+    status =
+        parallel_try(call->threads, job.p.batch * job.p.groups, 1, [&](int64_t begin, int64_t end) {
+          auto copy = planes.padded_data<T, K, S>();
+          T* memory = (T*)scratch(kTempSlot, copy.bytes());
+          if (!memory) return false;
+          copy.clear(memory);
+          for (int64_t i = begin; i < end; ++i) {
+            copy.fill(data<T>(call->in[0]) + i * job.source, planes.height, planes.width);
+            for (int64_t f = 0; f < job.p.filters; ++f) {
+              const int64_t filter = i % job.p.groups * job.p.filters + f;
+              plane_forward<T, K, S>(planes, copy, data<T>(call->in[1]) + filter * K * K,
+                                     call->nin > 2 ? data<T>(call->in[2])[filter] : 0,
+                                     data<T>(call->out[0]) + (i * job.p.filters + f) * job.target,
+                                     job.add);
+            }
+          }
+          return true;
+        });
   });
-  return ok ? 0 : -1;
+  return status;
 }
 
 template <class T>
 int backward_planes(const mx_call* call, const Job<T>& job, const PlaneJob& planes) {
-  bool ok = true;
+  int status = 0;
   with_plane_sizes(planes, [&](auto taps, auto step) {
     constexpr int K = taps, S = step;
-    parallel_for(call->threads, job.p.batch * job.p.groups, 1, [&](int64_t begin, int64_t end) {
-      auto copy = planes.padded_gradient<T, K, S>();
-      const int64_t line = planes.width + planes.left + 2 * S * kLanes<T>;
-      T* memory = (T*)scratch(kTempSlot, copy.bytes() + (size_t)line * sizeof(T));
-      if (!memory) {
-        ok = false;
-        return;
-      }
-      copy.clear(memory);
-      for (int64_t i = begin; i < end; ++i) {
-        T* out = data<T>(call->out[0]) + i * job.source;
-        const T bias = call->nin > 2 ? data<T>(call->in[2])[i % job.p.groups] : 0;
-        for (int64_t f = 0; f < job.p.filters; ++f) {
-          const int64_t filter = i % job.p.groups * job.p.filters + f;
-          copy.fill(data<T>(call->in[0]) + (i * job.p.filters + f) * job.target,
-                    planes.target_height, planes.target_width);
-          plane_backward<T, K, S>(planes, copy, data<T>(call->in[1]) + filter * K * K, f ? 0 : bias,
-                                  out, job.add || f > 0, memory + copy.bytes() / sizeof(T));
-        }
-      }
-    });
+    status =
+        parallel_try(call->threads, job.p.batch * job.p.groups, 1, [&](int64_t begin, int64_t end) {
+          auto copy = planes.padded_gradient<T, K, S>();
+          const int64_t line = planes.width + planes.left + 2 * S * kLanes<T>;
+          T* memory = (T*)scratch(kTempSlot, copy.bytes() + (size_t)line * sizeof(T));
+          if (!memory) return false;
+          copy.clear(memory);
+          for (int64_t i = begin; i < end; ++i) {
+            T* out = data<T>(call->out[0]) + i * job.source;
+            const T bias = call->nin > 2 ? data<T>(call->in[2])[i % job.p.groups] : 0;
+            for (int64_t f = 0; f < job.p.filters; ++f) {
+              const int64_t filter = i % job.p.groups * job.p.filters + f;
+              copy.fill(data<T>(call->in[0]) + (i * job.p.filters + f) * job.target,
+                        planes.target_height, planes.target_width);
+              plane_backward<T, K, S>(planes, copy, data<T>(call->in[1]) + filter * K * K,
+                                      f ? 0 : bias, out, job.add || f > 0,
+                                      memory + copy.bytes() / sizeof(T));
+            }
+          }
+          return true;
+        });
   });
-  return ok ? 0 : -1;
+  return status;
 }
 
 template <class T>
 int weight_planes(const mx_call* call, const Job<T>& job, const PlaneJob& planes) {
-  bool ok = true;
+  int status = 0;
   with_plane_sizes(planes, [&](auto taps, auto step) {
     constexpr int K = taps, S = step;
-    parallel_for(call->threads, job.filters, 1, [&](int64_t begin, int64_t end) {
+    status = parallel_try(call->threads, job.filters, 1, [&](int64_t begin, int64_t end) {
       auto copy = planes.padded_data<T, K, S>();
       T* memory = (T*)scratch(kTempSlot, copy.bytes());
-      if (!memory) {
-        ok = false;
-        return;
-      }
+      if (!memory) return false;
       copy.clear(memory);
       for (int64_t filter = begin; filter < end; ++filter) {
         Vec<T> sums[K * K] = {};
@@ -138,9 +135,10 @@ int weight_planes(const mx_call* call, const Job<T>& job, const PlaneJob& planes
         }
         store_weight_sums<T, K>(sums, data<T>(call->out[0]) + filter * K * K, job.add);
       }
+      return true;
     });
   });
-  return ok ? 0 : -1;
+  return status;
 }
 
 // --- all filters ---------------------------------------------------------------------------------
@@ -152,11 +150,10 @@ int conv_depthwise(const mx_call* call) {
   if constexpr (!is_half<S>) {
     if (const PlaneJob planes(job.p); planes.taps) return forward_planes<S>(call, job, planes);
   }
-  bool ok = true;
-  parallel_for(call->threads, job.p.batch * job.filters, 1, [&](int64_t begin, int64_t end) {
+  return parallel_try(call->threads, job.p.batch * job.filters, 1, [&](int64_t begin, int64_t end) {
     T* temporary = job.planes();
-    if (!temporary) ok = false;
-    for (int64_t i = begin; ok && i < end; ++i) {
+    if (!temporary) return false;
+    for (int64_t i = begin; i < end; ++i) {
       const int64_t filter = i % job.filters;
       const int64_t channel = i / job.filters * job.p.groups + filter / job.p.filters;
       const T* in = open_block(data<S>(call->in[0]) + channel * job.source, temporary, job.source);
@@ -173,8 +170,8 @@ int conv_depthwise(const mx_call* call) {
       }
       close_block(plane, out, job.target, job.add);
     }
+    return true;
   });
-  return ok ? 0 : -1;
 }
 
 template <class S>
@@ -184,31 +181,31 @@ int conv_depthwise_data(const mx_call* call) {
   if constexpr (!is_half<S>) {
     if (const PlaneJob planes(job.p); planes.taps) return backward_planes<S>(call, job, planes);
   }
-  bool ok = true;
-  parallel_for(call->threads, job.p.batch * job.p.groups, 1, [&](int64_t begin, int64_t end) {
-    T* temporary = job.planes();
-    if (!temporary) ok = false;
-    for (int64_t i = begin; ok && i < end; ++i) {
-      S* plane = data<S>(call->out[0]) + i * job.source;
-      const T bias = call->nin > 2 ? scalar_as<T>(data<S>(call->in[2])[i % job.p.groups]) : 0;
-      T* out = start_block(plane, temporary + job.target, job.source, job.add, bias);
-      for (int64_t f = 0; f < job.p.filters; ++f) {
-        const int64_t filter = i % job.p.groups * job.p.filters + f;
-        const S* gradient = data<S>(call->in[0]) + (i * job.p.filters + f) * job.target;
-        const T* in = open_block(gradient, temporary, job.target);
-        const S* weight = data<S>(call->in[1]) + filter * job.taps;
-        for (int64_t t = 0; t < job.taps; ++t) {
-          const T scale = scalar_as<T>(weight[t]);
-          each_row(job.window, Digits(t, job.window.kernel),
-                   [&](int64_t to, int64_t from, int64_t n) {
-                     add_run(out + to, in + from, n, job.window.stride[2], scale);
-                   });
+  return parallel_try(
+      call->threads, job.p.batch * job.p.groups, 1, [&](int64_t begin, int64_t end) {
+        T* temporary = job.planes();
+        if (!temporary) return false;
+        for (int64_t i = begin; i < end; ++i) {
+          S* plane = data<S>(call->out[0]) + i * job.source;
+          const T bias = call->nin > 2 ? scalar_as<T>(data<S>(call->in[2])[i % job.p.groups]) : 0;
+          T* out = start_block(plane, temporary + job.target, job.source, job.add, bias);
+          for (int64_t f = 0; f < job.p.filters; ++f) {
+            const int64_t filter = i % job.p.groups * job.p.filters + f;
+            const S* gradient = data<S>(call->in[0]) + (i * job.p.filters + f) * job.target;
+            const T* in = open_block(gradient, temporary, job.target);
+            const S* weight = data<S>(call->in[1]) + filter * job.taps;
+            for (int64_t t = 0; t < job.taps; ++t) {
+              const T scale = scalar_as<T>(weight[t]);
+              each_row(job.window, Digits(t, job.window.kernel),
+                       [&](int64_t to, int64_t from, int64_t n) {
+                         add_run(out + to, in + from, n, job.window.stride[2], scale);
+                       });
+            }
+          }
+          close_block(plane, out, job.source, job.add);
         }
-      }
-      close_block(plane, out, job.source, job.add);
-    }
-  });
-  return ok ? 0 : -1;
+        return true;
+      });
 }
 
 template <class S>
@@ -218,12 +215,11 @@ int conv_depthwise_weight(const mx_call* call) {
   if constexpr (!is_half<S>) {
     if (const PlaneJob planes(job.p); planes.taps) return weight_planes<S>(call, job, planes);
   }
-  bool ok = true;
-  parallel_for(call->threads, job.filters, 1, [&](int64_t begin, int64_t end) {
+  return parallel_try(call->threads, job.filters, 1, [&](int64_t begin, int64_t end) {
     T* temporary = job.planes();
     T* sums = (T*)scratch(kPackSlot, (size_t)job.taps * sizeof(T));
-    if (!temporary || !sums) ok = false;
-    for (int64_t filter = begin; ok && filter < end; ++filter) {
+    if (!temporary || !sums) return false;
+    for (int64_t filter = begin; filter < end; ++filter) {
       for (int64_t t = 0; t < job.taps; ++t) sums[t] = 0;
       for (int64_t n = 0; n < job.p.batch; ++n) {
         const int64_t channel = n * job.p.groups + filter / job.p.filters;
@@ -245,8 +241,8 @@ int conv_depthwise_weight(const mx_call* call) {
         store_scalar(out + t, sums[t]);
       }
     }
+    return true;
   });
-  return ok ? 0 : -1;
 }
 
 template <class S>

@@ -1,6 +1,7 @@
 // "box_iou" (two arrays of boxes) and "box_nms" (rows of scored boxes): overlaps, and non-maximum
 // suppression.
 #include "leaf/detection/boxes.h"
+#include "core/parallel_try.h"
 #include "params/detection.gen.h"
 
 MX_LEAF_BEGIN
@@ -116,20 +117,16 @@ class Rows {
 template <class T>
 int box_nms(const mx_call* call) {
   const auto& p = *(const mx_box_nms_params*)call->params;
-  bool ok = true;
-  parallel_for(call->threads, p.batch, 1, [&](int64_t begin, int64_t end) {
+  return parallel_try(call->threads, p.batch, 1, [&](int64_t begin, int64_t end) {
     void* memory = scratch(kTempSlot, Rows<T>::bytes(p.rows));
-    if (!memory) {
-      ok = false;
-      return;
-    }
+    if (!memory) return false;
     for (int64_t b = begin; b < end; ++b) {
       Rows<T> rows(p, data<T>(call->in[0]) + b * p.rows * p.width, memory);
       rows.write(data<T>(call->out[0]) + b * p.rows * p.width,
                  call->out[1].data ? data<T>(call->out[1]) + b * p.rows : nullptr);
     }
+    return true;
   });
-  return ok ? 0 : -1;
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // "bipartite_matching" (scores of rows and columns): greedy pairs, best first, each row and column
 // at most once.
+#include "core/parallel_try.h"
 #include "leaf/detection/boxes.h"
 #include "params/detection.gen.h"
 
@@ -36,19 +37,15 @@ template <class T>
 int bipartite_matching(const mx_call* call) {
   const auto& p = *(const mx_matching_params*)call->params;
   const int64_t n = p.rows * p.columns;
-  bool ok = true;
-  parallel_for(call->threads, p.batch, 1, [&](int64_t begin, int64_t end) {
+  return parallel_try(call->threads, p.batch, 1, [&](int64_t begin, int64_t end) {
     void* memory = scratch(kTempSlot, (size_t)n * (sizeof(T) + 2 * sizeof(int32_t)) + 1);
-    if (!memory) {
-      ok = false;
-      return;
-    }
+    if (!memory) return false;
     for (int64_t b = begin; b < end; ++b) {
       match(p, data<T>(call->in[0]) + b * n, data<T>(call->out[0]) + b * p.rows,
             data<T>(call->out[1]) + b * p.columns, memory);
     }
+    return true;
   });
-  return ok ? 0 : -1;
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // "multibox_prior" (a feature map): anchors around its positions; "multibox_detection" (class
 // probabilities, offsets, anchors): boxes predicted by a single-shot detector.
+#include "core/parallel_try.h"
 #include "leaf/detection/boxes.h"
 #include "leaf/simd/math.h"
 #include "params/detection.gen.h"
@@ -117,20 +118,16 @@ class Image {
 template <class T>
 int multibox_detection(const mx_call* call) {
   const auto& p = *(const mx_detection_params*)call->params;
-  bool ok = true;
-  parallel_for(call->threads, p.batch, 1, [&](int64_t begin, int64_t end) {
+  return parallel_try(call->threads, p.batch, 1, [&](int64_t begin, int64_t end) {
     void* memory = scratch(kTempSlot, Image<T>::bytes(p.anchors));
-    if (!memory) {
-      ok = false;
-      return;
-    }
+    if (!memory) return false;
     for (int64_t b = begin; b < end; ++b) {
       Image<T> image(p, data<T>(call->in[0]) + b * p.classes * p.anchors,
                      data<T>(call->in[1]) + b * 4 * p.anchors, data<T>(call->in[2]), memory);
       image.write(data<T>(call->out[0]) + b * 6 * p.anchors);
     }
+    return true;
   });
-  return ok ? 0 : -1;
 }
 
 }  // namespace

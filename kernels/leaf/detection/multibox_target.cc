@@ -1,5 +1,6 @@
 // "multibox_target" (anchors, labelled boxes, class scores): training targets of a single-shot
 // detector, as offsets from anchors, their masks, and classes.
+#include "core/parallel_try.h"
 #include "leaf/detection/boxes.h"
 #include "leaf/simd/math.h"
 #include "params/detection.gen.h"
@@ -176,13 +177,9 @@ class Matching {
 template <class T>
 int multibox_target(const mx_call* call) {
   const auto& p = *(const mx_target_params*)call->params;
-  bool ok = true;
-  parallel_for(call->threads, p.batch, 1, [&](int64_t begin, int64_t end) {
+  return parallel_try(call->threads, p.batch, 1, [&](int64_t begin, int64_t end) {
     void* memory = scratch(kTempSlot, Matching<T>::bytes(p));
-    if (!memory) {
-      ok = false;
-      return;
-    }
+    if (!memory) return false;
     for (int64_t b = begin; b < end; ++b) {
       T* offsets = data<T>(call->out[0]) + b * 4 * p.anchors;
       T* mask = data<T>(call->out[1]) + b * 4 * p.anchors;
@@ -197,8 +194,8 @@ int multibox_target(const mx_call* call) {
       image.write(offsets, mask, classes);
       image.mark_background(data<T>(call->in[2]) + b * p.classes * p.anchors, classes);
     }
+    return true;
   });
-  return ok ? 0 : -1;
 }
 
 }  // namespace

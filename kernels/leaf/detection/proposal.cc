@@ -1,5 +1,6 @@
 // "proposal" (scores, offsets, image sizes): region proposals from predictions for anchors. Boxes
 // are in pixels: from a to b they are b - a + 1 wide.
+#include "core/parallel_try.h"
 #include "leaf/detection/boxes.h"
 #include "leaf/simd/math.h"
 #include "params/detection.gen.h"
@@ -104,13 +105,9 @@ template <class T>
 int proposal(const mx_call* call) {
   const auto& p = *(const mx_proposal_params*)call->params;
   const int64_t n = Proposals<T>::count(p);
-  bool ok = true;
-  parallel_for(call->threads, p.batch, 1, [&](int64_t begin, int64_t end) {
+  return parallel_try(call->threads, p.batch, 1, [&](int64_t begin, int64_t end) {
     void* memory = scratch(kTempSlot, Proposals<T>::bytes(p));
-    if (!memory) {
-      ok = false;
-      return;
-    }
+    if (!memory) return false;
     for (int64_t b = begin; b < end; ++b) {
       // Scores follow those of the background.
       const T* scores = data<T>(call->in[0]) + (2 * b + 1) * n;
@@ -119,8 +116,8 @@ int proposal(const mx_call* call) {
       found.write(b, data<T>(call->out[0]) + 5 * b * p.after,
                   call->out[1].data ? data<T>(call->out[1]) + b * p.after : nullptr);
     }
+    return true;
   });
-  return ok ? 0 : -1;
 }
 
 }  // namespace

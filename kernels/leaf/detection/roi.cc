@@ -2,6 +2,7 @@
 // (output gradient, regions, data): means of interpolated sampling points; "roi_pooling" (data,
 // regions) and "roi_pooling_grad" (output gradient, regions, positions of the maxima, data).
 #include "leaf/detection/roi.h"
+#include "core/parallel_try.h"
 
 MX_LEAF_BEGIN
 namespace {
@@ -112,23 +113,21 @@ template <class T>
 int roi_pooling(const mx_call* call) {
   const auto& p = *(const mx_roi_params*)call->params;
   const int64_t size = p.channels * p.pooled[0] * p.pooled[1];
-  bool ok = true;
-  parallel_for(call->threads, p.regions, 1, [&](int64_t begin, int64_t end) {
+  return parallel_try(call->threads, p.regions, 1, [&](int64_t begin, int64_t end) {
     for (int64_t r = begin; r < end; ++r) {
       const T* numbers = data<T>(call->in[1]) + 5 * r;
       const int64_t image = (int64_t)numbers[0];
-      if (!(image >= -p.images && image < p.images)) {
-        ok = false;
-        return;
-      }
+      if (!(image >= -p.images && image < p.images))
+        return mx_fail("rois: image index out of range: %g in region %lld of %lld images",
+                       (double)numbers[0], (long long)r, (long long)p.images) == 0;
       T* places = call->out[1].data ? data<T>(call->out[1]) + r * size : nullptr;
       const int64_t number = image < 0 ? image + p.images : image;
       pool_region(p, numbers,
                   data<T>(call->in[0]) + number * p.channels * p.source[0] * p.source[1],
                   data<T>(call->out[0]) + r * size, places);
     }
+    return true;
   });
-  return ok ? 0 : mx_fail("rois: image index out of range");
 }
 
 template <class T>

@@ -1,6 +1,7 @@
 // Inference-mode normalisation of blocked arrays (batch, channels / B, spatial..., B):
 // "blocked_scale_shift" (data, scale, shift) and "blocked_lrn" (data).
 #include "core/memory/scratch.h"
+#include "core/parallel_try.h"
 #include "leaf/simd/bf16.h"
 #include "leaf/simd/half.h"
 #include "leaf/simd/math.h"
@@ -119,14 +120,10 @@ int blocked_lrn(const mx_call* call) {
   const int64_t half = least((p.nsize - 1) / 2, p.channels);  // no window is wider
   const int64_t block = call->in[0].shape[call->in[0].ndim - 1];
   const int64_t step = p.inner * block, image = p.channels * p.inner;
-  bool ok = true;
-  parallel_for(call->threads, p.outer * p.inner, 16, [&](int64_t begin, int64_t end) {
+  return parallel_try(call->threads, p.outer * p.inner, 16, [&](int64_t begin, int64_t end) {
     const size_t padded = (size_t)(p.channels + 2 * half + kLanes<T>);
     T* squares = (T*)scratch(kTempSlot, padded * sizeof(T));
-    if (!squares) {
-      ok = false;
-      return;
-    }
+    if (!squares) return false;
     memset(squares, 0, padded * sizeof(T));
     for (int64_t i = begin; i < end; ++i) {
       const int64_t first = i / p.inner * image + i % p.inner * block;
@@ -150,8 +147,8 @@ int blocked_lrn(const mx_call* call) {
         write(out + at, read(in + at, lanes) * power, lanes);
       });
     }
+    return true;
   });
-  return ok ? 0 : -1;
 }
 
 template <class T>

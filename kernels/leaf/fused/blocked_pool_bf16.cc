@@ -2,6 +2,7 @@
 //
 // For 64 channels of a row of results, the rows under its windows are first reduced to one, then
 // the columns of each window.
+#include "core/parallel_try.h"
 #include "leaf/convolution/channels_last_bf16.h"
 #include "params/pooling.gen.h"
 
@@ -77,11 +78,10 @@ int pool(const mx_call* call) {
   const P& p = *(const P*)call->params;
   const int64_t source = p.source[1] * p.source[2] * p.inner, width = p.target[2] * p.inner;
   const int64_t rows = p.outer * p.target[1];
-  bool ok = true;
-  parallel_for(call->threads, rows, 1, [&](int64_t begin, int64_t end) {
+  return parallel_try(call->threads, rows, 1, [&](int64_t begin, int64_t end) {
     Halves* sums = (Halves*)scratch(kTempSlot, (size_t)p.source[2] * 2 * sizeof(Halves));
-    if (!sums) ok = false;
-    for (int64_t i = begin; sums && i < end; ++i) {
+    if (!sums) return false;
+    for (int64_t i = begin; i < end; ++i) {
       const Extent h(p, 1, i % p.target[1]);
       const bf16* in = data<bf16>(call->in[0]) + i / p.target[1] * source;
       bf16* out = data<bf16>(call->out[0]) + i * width;
@@ -91,8 +91,8 @@ int pool(const mx_call* call) {
                          : pool_row<kind, 1>(p, h, in + c, out + c, left, sums);
       }
     }
+    return true;
   });
-  return ok ? 0 : -1;
 }
 
 int run(const mx_call* call) {

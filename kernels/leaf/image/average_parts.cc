@@ -1,6 +1,7 @@
 // "average_parts" (planes): means of equal parts, which overlap where a border cuts a pixel; or the
 // transpose, for gradients.
 #include "core/memory/scratch.h"
+#include "core/parallel_try.h"
 #include "leaf/simd/runs.h"
 #include "params/image.gen.h"
 
@@ -57,20 +58,16 @@ template <class T>
 int average_parts(const mx_call* call) {
   const auto& p = *(const mx_resample_params*)call->params;
   const int64_t large = p.source[0] * p.source[1], small = p.target[0] * p.target[1];
-  bool ok = true;
-  parallel_for(call->threads, p.planes, 1, [&](int64_t begin, int64_t end) {
+  return parallel_try(call->threads, p.planes, 1, [&](int64_t begin, int64_t end) {
     T* row = (T*)scratch(kTempSlot, (size_t)p.source[1] * sizeof(T));
-    if (!row) {
-      ok = false;
-      return;
-    }
+    if (!row) return false;
     for (int64_t i = begin; i < end; ++i) {
       const T* from = data<T>(call->in[0]) + i * (p.transposed ? small : large);
       T* to = data<T>(call->out[0]) + i * (p.transposed ? large : small);
       p.transposed ? spread(p, from, to, row) : average(p, from, to, row);
     }
+    return true;
   });
-  return ok ? 0 : -1;
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // "resample" (planes): linear interpolation to another size, or the transpose, for gradients.
 // Separable: an output row lies between two source rows, each of which is resampled once.
 #include "core/memory/scratch.h"
+#include "core/parallel_try.h"
 #include "leaf/simd/plane.h"
 #include "params/image.gen.h"
 
@@ -88,13 +89,9 @@ int resample(const mx_call* call) {
   const auto& p = *(const mx_resample_params*)call->params;
   const size_t lines = Line<T>::bytes(p.target[0]) + Line<T>::bytes(p.target[1]) + 64;
   const int64_t rows = (p.transposed ? p.source[0] : 2) * p.target[1];
-  bool ok = true;
-  parallel_for(call->threads, p.planes, 1, [&](int64_t begin, int64_t end) {
+  return parallel_try(call->threads, p.planes, 1, [&](int64_t begin, int64_t end) {
     char* memory = (char*)scratch(kTempSlot, lines + (size_t)rows * sizeof(T));
-    if (!memory) {
-      ok = false;
-      return;
-    }
+    if (!memory) return false;
     T* buffer = (T*)memory;
     char* at = memory + (size_t)rows * sizeof(T);
     const Line<T> down(p.source[0], p.target[0], p.aligned, at);
@@ -107,8 +104,8 @@ int resample(const mx_call* call) {
       p.transposed ? reduce(down, across, from, to, buffer)
                    : enlarge(down, across, from, to, buffer);
     }
+    return true;
   });
-  return ok ? 0 : -1;
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // "image_resize" (images, channels last): resizing with OpenCV's results.
 #include "core/memory/scratch.h"
+#include "core/parallel_try.h"
 #include "leaf/simd/plane.h"
 #include "params/image.gen.h"
 
@@ -137,20 +138,16 @@ template <class T, int fixed>
 int resize(const mx_call* call) {
   const auto& p = *(const mx_image_resize_params*)call->params;
   const int64_t row = p.target[1] * p.channels, size = p.source[0] * p.source[1] * p.channels;
-  bool ok = true;
-  parallel_for(call->threads, p.batch * p.target[0], 1, [&](int64_t begin, int64_t end) {
+  return parallel_try(call->threads, p.batch * p.target[0], 1, [&](int64_t begin, int64_t end) {
     void* memory = scratch(kTempSlot, Resizer<T, fixed>::bytes(p));
-    if (!memory) {
-      ok = false;
-      return;
-    }
+    if (!memory) return false;
     Resizer<T, fixed> resizer(p, memory);
     for (int64_t i = begin; i < end; ++i) {
       resizer.write(data<T>(call->in[0]) + i / p.target[0] * size, i % p.target[0],
                     data<T>(call->out[0]) + i * row);
     }
+    return true;
   });
-  return ok ? 0 : -1;
 }
 
 template <class T>

@@ -3,6 +3,7 @@
 // An element becomes the leading bits of an order-preserving integer, followed by its position;
 // these are sorted as one. Only 64-bit elements may have more bits than fit; runs with equal
 // leading bits are then sorted by the remaining ones.
+#include "core/parallel_try.h"
 #include "leaf/indexing/sort_buckets.h"
 #include "leaf/indexing/sort_elements.h"
 #include "leaf/simd/cast.h"
@@ -148,12 +149,11 @@ int argsort(const mx_call* call) {
   const int64_t lines = p.outer * p.inner;
   if (!p.extent) return 0;
   if (lines == 1) return job.one_line(0, call->threads) ? 0 : -1;
-  bool ok = true;
-  parallel_for(call->threads, lines, 1 + 2048 / p.extent, [&](int64_t line, int64_t end) {
+  return parallel_try(call->threads, lines, 1 + 2048 / p.extent, [&](int64_t line, int64_t end) {
     for (; line < end; ++line)
-      if (!job.one_line(line, 1)) ok = false;
+      if (!job.one_line(line, 1)) return false;
+    return true;
   });
-  return ok ? 0 : -1;
 }
 
 }  // namespace

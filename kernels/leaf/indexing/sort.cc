@@ -4,6 +4,7 @@
 // descending order. Short lines are sorted together, one per vector lane, by Batcher's network;
 // long ones by partitioning (sort_keys.h, sort_buckets.h) or radix sort.
 #include "core/memory/scratch.h"
+#include "core/parallel_try.h"
 #include "leaf/indexing/sort_buckets.h"
 #include "leaf/indexing/sort_elements.h"
 #include "leaf/simd/transpose.h"
@@ -135,27 +136,24 @@ int sort(const mx_call* call) {
   if (lines == 1) return job.one_line(job.in, job.out, call->threads) ? 0 : -1;
   const bool by_network = p.extent <= kNetwork && lines >= L / 4;
   const int64_t each = by_network ? L : 1, tasks = ceil_div(lines, each);
-  bool ok = true;
-  parallel_for(call->threads, tasks, 1, [&](int64_t begin, int64_t end) {
+  return parallel_try(call->threads, tasks, 1, [&](int64_t begin, int64_t end) {
     T* keys = nullptr;
     if (by_network) {
       keys = (T*)scratch(kTempSlot, p.extent * L * sizeof(T));
-      if (keys) memset(keys, 0, p.extent * L * sizeof(T));
+      if (!keys) return false;
+      memset(keys, 0, p.extent * L * sizeof(T));
     }
     for (int64_t task = begin; task < end; ++task) {
       const int64_t line = task * each, start = job.start_of(line);
-      bool done = true;
-      if (!by_network)
-        done = p.inner == 1 ? job.one_line(job.in + start, job.out + start, 1)
-                            : job.scattered_line(line);
-      else if (keys)
+      if (by_network) {
         job.some_lines(keys, line, lines - line < L ? lines - line : L);
-      else
-        done = false;
-      if (!done) ok = false;
+      } else if (!(p.inner == 1 ? job.one_line(job.in + start, job.out + start, 1)
+                                : job.scattered_line(line))) {
+        return false;
+      }
     }
+    return true;
   });
-  return ok ? 0 : -1;
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 // buckets, and then each bucket is sorted.
 #pragma once
 #include "core/memory/scratch.h"
+#include "core/parallel_try.h"
 #include "leaf/indexing/sort_keys.h"
 
 #if MX_ISA_LEVEL == 4
@@ -37,13 +38,13 @@ class Buckets {
     pieces_ = (T*)room;
     counts_ = (int32_t*)(room + n_ * sizeof(T));
     draw(from);
-    bool ok = true;
-    parallel_for(threads_, chunks_, 1, [&](int64_t chunk, int64_t end) {
+    const int status = parallel_try(threads_, chunks_, 1, [&](int64_t chunk, int64_t end) {
       T* rooms = (T*)scratch(kTempSlot, 2 * kChunk * sizeof(T));
-      if (!rooms) ok = false;
-      for (; rooms && chunk < end; ++chunk) distribute(from, chunk, rooms);
+      if (!rooms) return false;
+      for (; chunk < end; ++chunk) distribute(from, chunk, rooms);
+      return true;
     });
-    if (!ok) return false;
+    if (status) return false;
     int64_t starts[(1 << kMaxHalvings) + 1] = {}, most = 0;
     for (int64_t chunk = 0; chunk < chunks_; ++chunk)
       for (int b = 0; b < buckets; ++b) starts[b + 1] += counts_[chunk * buckets + b];
@@ -51,13 +52,14 @@ class Buckets {
       if (starts[b + 1] > most) most = starts[b + 1];
       starts[b + 1] += starts[b];
     }
-    parallel_for(threads_, buckets, 1, [&](int64_t bucket, int64_t end) {
+    const int finished = parallel_try(threads_, buckets, 1, [&](int64_t bucket, int64_t end) {
       T* spare = (T*)scratch(kTempSlot, most * sizeof(T));
-      if (!spare) ok = false;
-      for (; spare && bucket < end; ++bucket)
+      if (!spare) return false;
+      for (; bucket < end; ++bucket)
         finish_bucket(bucket, out_ + starts[bucket], spare, starts[bucket + 1] - starts[bucket]);
+      return true;
     });
-    return ok;
+    return finished == 0;
   }
 
  private:

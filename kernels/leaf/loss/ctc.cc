@@ -2,6 +2,7 @@
 // states of an alignment are the labels with blanks before, between and after them; the recursions
 // over time work on vectors of states, in log space and double.
 #include "core/memory/scratch.h"
+#include "core/parallel_try.h"
 #include "leaf/simd/math.h"
 #include "leaf/simd/runs.h"
 #include "params/loss.gen.h"
@@ -200,20 +201,16 @@ class Sample {
 template <class S>
 int ctc_loss(const mx_call* call) {
   const auto& p = *(const mx_ctc_params*)call->params;
-  bool ok = true;
-  parallel_for(call->threads, p.batch, 1, [&](int64_t begin, int64_t end) {
+  return parallel_try(call->threads, p.batch, 1, [&](int64_t begin, int64_t end) {
     void* memory = scratch(kTempSlot, Sample<S>::bytes(p));
-    if (!memory) {
-      ok = false;
-      return;
-    }
+    if (!memory) return false;
     for (int64_t b = begin; b < end; ++b) {
       Sample<S> sample(call, b, memory);
       store_scalar(data<S>(call->out[0]) + b, (Sum<S>)sample.loss());
       if (call->out[1].data) sample.gradient();
     }
+    return true;
   });
-  return ok ? 0 : -1;
 }
 
 }  // namespace

@@ -154,7 +154,7 @@ int gemm_arrays(int threads, const GemmShape& s, T alpha, const T* a, const T* b
   }
   const Matrix<T> left = {a, s.lda, s.transpose_a}, right = {b, s.ldb, !s.transpose_b};
   if (gemm(threads, s.m, s.n, s.k, alpha, left, right, beta, c, s.ldc)) return 0;
-  return mx_fail("matrix product: out of memory");
+  return -1;
 }
 
 template int gemm_arrays(int, const GemmShape&, float, const float*, const float*, float, float*);
@@ -205,7 +205,7 @@ int product(int threads, const GemmShape& s, double alpha, const T* a, const T* 
     const Matrix<T> left = {a, s.lda, s.transpose_a}, right = {b, s.ldb, !s.transpose_b};
     const bool ok = gemm(small ? 1 : threads, s.m, s.n, s.k, (T)alpha, left, right, (T)0, out, s.n,
                          addend.data);
-    return ok ? 0 : mx_fail("matrix product: out of memory");
+    return ok ? 0 : -1;
   }
   const T beta = start(addend, add, s.m, s.n, out);
   return gemm_arrays(threads, s, (T)alpha, a, b, beta, out);
@@ -228,7 +228,7 @@ int product_half(int threads, const GemmShape& s, double alpha, const S* a, cons
   const Matrix<float, S> left = {a, s.lda, s.transpose_a}, right = {b, s.ldb, !s.transpose_b};
   if (s.m * s.n == 0) return 0;
   if (!sum || !gemm(threads, s.m, s.n, s.k, (float)alpha, left, right, 0.0f, sum, s.n))
-    return mx_fail("matrix product: out of memory");
+    return -1;
   parallel_for(threads, s.m, 1, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       float* row = sum + i * s.n;

@@ -4,6 +4,7 @@
 // The reflections H = I - tau v v^T of a block of rows are combined as H H' ... = I - V^T S V with
 // the v as rows of V and a triangular S (the compact WY form), and applied to other rows by matrix
 // products.
+#include "core/parallel_try.h"
 #include "leaf/matrix/gemm.h"
 #include "leaf/matrix/teams.h"
 #include "leaf/simd/runs.h"
@@ -136,27 +137,23 @@ int lq(const mx_call* call) {
   const auto& p = *(const mx_matrices_params*)call->params;
   const int64_t m = p.rows, n = p.columns;
   const Teams teams(call->threads, p.batch);
-  bool ok = true;
-  parallel_for(teams.outer, p.batch, 1, [&](int64_t begin, int64_t end) {
+  return parallel_try(teams.outer, p.batch, 1, [&](int64_t begin, int64_t end) {
     T* memory = (T*)scratch(kSharedSlot, Buffers<T>::bytes(m, n) + (size_t)(m + m * n) * sizeof(T));
-    if (!memory) {
-      ok = false;
-      return;
-    }
+    if (!memory) return false;
     T *taus = memory, *spare = taus + m;
     Buffers<T> buffers(spare + m * n, m, n);
     for (int64_t b = begin; b < end; ++b) {
       T* q = call->out[0].data ? data<T>(call->out[0]) + b * m * n : spare;
       memcpy(buffers.a, data<T>(call->in[0]) + b * m * n, (size_t)(m * n) * sizeof(T));
-      if (!factor(buffers, teams.inner, m, n, taus, q)) ok = false;
+      if (!factor(buffers, teams.inner, m, n, taus, q)) return false;
       if (!call->out[1].data) continue;
       T* l = data<T>(call->out[1]) + b * m * m;
       for (int64_t i = 0; i < m; ++i) {
         for (int64_t j = 0; j < m; ++j) l[i * m + j] = j <= i ? buffers.a[i * n + j] : 0;
       }
     }
+    return true;
   });
-  return ok ? 0 : -1;
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 // "inverse_or_zero" (matrices) give inverses, and for singular matrices an error or zeros.
 //
 // Blocks of columns are factored in turn; the update to their right is a matrix product.
+#include "core/parallel_try.h"
 #include "leaf/matrix/gemm.h"
 #include "leaf/matrix/teams.h"
 #include "params/matrix.gen.h"
@@ -139,28 +140,27 @@ struct Factors {
   }
 };
 
-// Call body(index of the matrix, its factors) for each; false if scratch memory is exhausted.
+// Call body(threads, index of the matrix, its factors) for each; -1 if one failed.
 template <class T, class Body>
-bool each_matrix(const mx_call* call, bool ordered, const Body& body) {
+int each_matrix(const mx_call* call, bool ordered, const Body& body) {
   const auto& p = *(const mx_matrices_params*)call->params;
   const int64_t n = p.rows, size = n * n;
   const Teams teams(call->threads, p.batch);
-  bool ok = true;
-  parallel_for(teams.outer, p.batch, 1, [&](int64_t begin, int64_t end) {
+  return parallel_try(teams.outer, p.batch, 1, [&](int64_t begin, int64_t end) {
     char* memory = (char*)scratch(kSharedSlot, (size_t)(n + 1) * 8 + (size_t)size * sizeof(T));
-    for (int64_t b = begin; memory && b < end; ++b) {
+    if (!memory) return false;
+    for (int64_t b = begin; b < end; ++b) {
       Factors<T> factors = {(T*)(memory + (n + 1) * 8), n, ordered ? (int64_t*)memory : nullptr};
       memcpy(factors.a, data<T>(call->in[0]) + b * size, (size_t)size * sizeof(T));
-      if (!factors.make(teams.inner) || !body(teams.inner, b, factors)) ok = false;
+      if (!factors.make(teams.inner) || !body(teams.inner, b, factors)) return false;
     }
-    if (!memory) ok = false;
+    return true;
   });
-  return ok;
 }
 
 template <class T>
 int det(const mx_call* call) {
-  const bool ok = each_matrix<T>(call, false, [&](int, int64_t b, const Factors<T>& factors) {
+  return each_matrix<T>(call, false, [&](int, int64_t b, const Factors<T>& factors) {
     // Mantissa and exponent are kept separately: partial products may overflow.
     double product = factors.sign;
     int64_t exponent = 0;
@@ -174,12 +174,11 @@ int det(const mx_call* call) {
     data<T>(call->out[0])[b] = (T)__builtin_ldexp(product, (int)exponent);
     return true;
   });
-  return ok ? 0 : -1;
 }
 
 template <class T>
 int slogdet(const mx_call* call) {
-  const bool ok = each_matrix<T>(call, false, [&](int, int64_t b, const Factors<T>& factors) {
+  return each_matrix<T>(call, false, [&](int, int64_t b, const Factors<T>& factors) {
     double sum = 0;
     int sign = factors.sign;
     for (int64_t i = 0; i < factors.n; ++i) {
@@ -192,21 +191,17 @@ int slogdet(const mx_call* call) {
     if (call->out[1].data) data<T>(call->out[1])[b] = (T)sum;
     return true;
   });
-  return ok ? 0 : -1;
 }
 
 template <class T, bool or_zero>
 int inverse(const mx_call* call) {
-  bool regular = true;
-  const bool ok = each_matrix<T>(call, true, [&](int threads, int64_t b, const Factors<T>& f) {
+  return each_matrix<T>(call, true, [&](int threads, int64_t b, const Factors<T>& f) {
     T* out = data<T>(call->out[0]) + b * f.n * f.n;
     if (f.regular) return f.invert(threads, out);
-    regular = false;
+    if (!or_zero) return mx_fail("argument A: Singular matrix") == 0;
     memset(out, 0, (size_t)(f.n * f.n) * sizeof(T));
     return true;
   });
-  if (!regular && !or_zero) return mx_fail("argument A: Singular matrix");
-  return ok ? 0 : -1;
 }
 
 template <class T>

@@ -1,6 +1,7 @@
 // Products of matrices embedded in longer rows, such as the heads of attention.
 #include <cstring>
 
+#include "core/parallel_try.h"
 #include "leaf/matrix/gemm.h"
 #include "params/matrix.gen.h"
 
@@ -36,8 +37,7 @@ int strided_dot(const mx_call* call) {
   const int64_t most = call->threads > 1 && matrices < shares ? matrices * p.m / shares : p.m;
   const int64_t rows = balanced(p.m, most < kTileRows ? kTileRows : most, kTileRows);
   const int64_t blocks = ceil_div(p.m, rows);
-  bool ok = true;
-  parallel_for(call->threads, matrices * blocks, 1, [&](int64_t begin, int64_t end) {
+  return parallel_try(call->threads, matrices * blocks, 1, [&](int64_t begin, int64_t end) {
     for (int64_t task = begin; task < end; ++task) {
       const int64_t matrix = task / blocks, i = task % blocks * rows;
       auto start = [&](int operand) {
@@ -47,12 +47,11 @@ int strided_dot(const mx_call* call) {
       const Matrix<T> left = {lhs + start(0), p.row[0], p.transpose_lhs != 0};
       const Matrix<T> right = {rhs + start(1), p.row[1], p.transpose_rhs == 0};
       if (!gemm_serial(least(rows, p.m - i), p.n, p.k, (T)p.scale, left.from(i), right, (T)0,
-                       out + start(2) + i * p.row[2], p.row[2])) {
-        ok = false;
-      }
+                       out + start(2) + i * p.row[2], p.row[2]))
+        return false;
     }
+    return true;
   });
-  return ok ? 0 : mx_fail("matrix product: out of memory");
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // Distribution of matrices and of the parts of a product over a team.
 #pragma once
+#include "core/parallel_try.h"
 #include "leaf/simd/plane.h"
 
 MX_LEAF_BEGIN
@@ -33,7 +34,7 @@ inline void split_team(int threads, int64_t m, int64_t n, int out[2]) {
 }
 
 // Call part(first row, end, first column, end) for the parts that a team splits C into, at
-// multiples of the units; false if a call returns false.
+// multiples of the units; false if a call returned false.
 template <class T, class F>
 bool for_parts(int threads, int64_t m, int64_t row_unit, int64_t n, int64_t column_unit,
                const F& part) {
@@ -41,15 +42,15 @@ bool for_parts(int threads, int64_t m, int64_t row_unit, int64_t n, int64_t colu
   split_team<T>(threads, m, n, team);
   const int64_t rows = round_up(ceil_div(m, team[0]), row_unit);
   const int64_t cols = round_up(ceil_div(n, team[1]), column_unit);
-  bool good = true;
-  parallel_for(threads, team[0] * team[1], 1, [&](int64_t begin, int64_t end) {
+  const int status = parallel_try(threads, team[0] * team[1], 1, [&](int64_t begin, int64_t end) {
     for (int64_t t = begin; t < end; ++t) {
       const int64_t i = t / team[1] * rows, j = t % team[1] * cols;
       if (i >= m || j >= n) continue;
-      if (!part(i, least(i + rows, m), j, least(j + cols, n))) good = false;
+      if (!part(i, least(i + rows, m), j, least(j + cols, n))) return false;
     }
+    return true;
   });
-  return good;
+  return status == 0;
 }
 
 MX_LEAF_END

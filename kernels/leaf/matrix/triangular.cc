@@ -3,6 +3,7 @@
 // Upper triangles are read, and written, as lower ones of the transposed matrices.
 //
 // Blocks of unknowns are solved in turn; the contribution of the known ones is a matrix product.
+#include "core/parallel_try.h"
 #include "leaf/matrix/gemm.h"
 #include "leaf/matrix/teams.h"
 #include "leaf/simd/math.h"
@@ -121,13 +122,12 @@ bool solve(const Triangle<T>& a, bool by_rows, T* x, int64_t stride, int64_t beg
 
 // solve() for `count` right-hand sides, shared by a team.
 template <class T>
-bool solve_all(int threads, const Triangle<T>& a, bool by_rows, T* x, int64_t stride,
-               int64_t count) {
-  bool ok = true;
-  parallel_for(threads, count, Block<T>::kRightSides, [&](int64_t begin, int64_t end) {
-    if (!solve(a, by_rows, x, stride, begin, end)) ok = false;
+int solve_all(int threads, const Triangle<T>& a, bool by_rows, T* x, int64_t stride,
+              int64_t count) {
+  return parallel_try(threads, count, Block<T>::kRightSides, [&](int64_t begin, int64_t end) {
+    if (!solve(a, by_rows, x, stride, begin, end)) return false;
+    return true;
   });
-  return ok;
 }
 
 template <class T>
@@ -135,24 +135,19 @@ int trsm(const mx_call* call) {
   const auto& p = *(const mx_triangular_params*)call->params;
   const int64_t size = p.n * p.m;
   const Teams teams(call->threads, p.batch);
-  bool ok = true, regular = true;
-  parallel_for(teams.outer, p.batch, 1, [&](int64_t begin, int64_t end) {
+  return parallel_try(teams.outer, p.batch, 1, [&](int64_t begin, int64_t end) {
     for (int64_t b = begin; b < end; ++b) {
       const bool flipped = p.transpose != p.rightside;
       const Triangle<T> a = {data<T>(call->in[0]) + b * p.n * p.n, p.n, p.n, flipped,
                              (p.lower != 0) != flipped};
-      if (!a.regular()) {
-        regular = false;
-        return;
-      }
+      if (!a.regular()) return mx_fail("argument A: Singular matrix") == 0;
       const T* from = data<T>(call->in[1]) + b * size;
       T* x = data<T>(call->out[0]) + b * size;
       for (int64_t i = 0; i < size; ++i) x[i] = (T)p.alpha * from[i];
-      if (!solve_all(teams.inner, a, p.rightside, x, p.rightside ? p.n : p.m, p.m)) ok = false;
+      if (solve_all(teams.inner, a, p.rightside, x, p.rightside ? p.n : p.m, p.m)) return false;
     }
+    return true;
   });
-  if (!regular) return mx_fail("argument A: Singular matrix");
-  return ok ? 0 : -1;
 }
 
 // Factor a block on the diagonal; false if it is not positive definite.
@@ -176,21 +171,22 @@ bool factor_block(T* block, int64_t stride, int64_t size) {
   return true;
 }
 
-// Replace the lower triangle of `a` by its factor. 0; 1: not positive definite; -1: out of memory.
+// Replace the lower triangle of `a` by its factor; false, with an error text, if that fails.
 template <class T>
-int factor(int threads, T* a, int64_t n) {
+bool factor(int threads, T* a, int64_t n) {
   for (int64_t first = 0; first < n; first += kUnknowns) {
     const int64_t size = least(kUnknowns, n - first), last = first + size;
     T *rows = a + first * n, *block = rows + first;
     const Matrix<T> known = {rows, n, false};
     if (first > 0 && !gemm(threads, n - first, size, first, (T)-1, known, known, (T)1, block, n)) {
-      return -1;
+      return false;
     }
-    if (!factor_block(block, n, size)) return 1;
+    if (!factor_block(block, n, size))
+      return mx_fail("argument A: a matrix is not symmetric positive definite") == 0;
     const Triangle<T> corner = {block, size, n, false, true};
-    if (!solve_all(threads, corner, true, a + last * n + first, n, n - last)) return -1;
+    if (solve_all(threads, corner, true, a + last * n + first, n, n - last)) return false;
   }
-  return 0;
+  return true;
 }
 
 // Transpose a lower triangular matrix into an upper one.
@@ -208,8 +204,7 @@ template <class T>
 int potrf(const mx_call* call) {
   const auto& p = *(const mx_triangular_params*)call->params;
   const Teams teams(call->threads, p.batch);
-  bool ok = true, positive = true;
-  parallel_for(teams.outer, p.batch, 1, [&](int64_t begin, int64_t end) {
+  return parallel_try(teams.outer, p.batch, 1, [&](int64_t begin, int64_t end) {
     for (int64_t b = begin; b < end; ++b) {
       const T* from = data<T>(call->in[0]) + b * p.n * p.n;
       T* out = data<T>(call->out[0]) + b * p.n * p.n;
@@ -218,14 +213,11 @@ int potrf(const mx_call* call) {
           out[i * p.n + k] = from[p.lower ? i * p.n + k : k * p.n + i];
         for (int64_t k = i + 1; k < p.n; ++k) out[i * p.n + k] = 0;
       }
-      const int status = factor(teams.inner, out, p.n);
+      if (!factor(teams.inner, out, p.n)) return false;
       if (!p.lower) transpose(out, p.n);
-      if (status > 0) positive = false;
-      if (status < 0) ok = false;
     }
+    return true;
   });
-  if (!positive) return mx_fail("argument A: a matrix is not symmetric positive definite");
-  return ok ? 0 : -1;
 }
 
 template <class T>
@@ -233,28 +225,23 @@ int potri(const mx_call* call) {
   const auto& p = *(const mx_triangular_params*)call->params;
   const int64_t n = p.n;
   const Teams teams(call->threads, p.batch);
-  bool ok = true, regular = true;
-  parallel_for(teams.outer, p.batch, 1, [&](int64_t begin, int64_t end) {
+  return parallel_try(teams.outer, p.batch, 1, [&](int64_t begin, int64_t end) {
     T* inverse = (T*)scratch(kSharedSlot, (size_t)(n * n) * sizeof(T));
-    for (int64_t b = begin; inverse && b < end; ++b) {
+    if (!inverse) return false;
+    for (int64_t b = begin; b < end; ++b) {
       const Triangle<T> a = {data<T>(call->in[0]) + b * n * n, n, n, !p.lower, true};
-      if (!a.regular()) {
-        regular = false;
-        return;
-      }
+      if (!a.regular()) return mx_fail("argument A: Singular matrix") == 0;
       memset(inverse, 0, (size_t)(n * n) * sizeof(T));
       for (int64_t i = 0; i < n; ++i) inverse[i * n + i] = 1;
       const Matrix<T> factor = {inverse, n, true};
-      if (!solve_all(teams.inner, a, false, inverse, n, n) ||
+      if (solve_all(teams.inner, a, false, inverse, n, n) ||
           !gemm(teams.inner, n, n, n, (T)1, factor, factor, (T)0, data<T>(call->out[0]) + b * n * n,
                 n)) {
-        ok = false;
+        return false;
       }
     }
-    if (!inverse) ok = false;
+    return true;
   });
-  if (!regular) return mx_fail("argument A: Singular matrix");
-  return ok ? 0 : -1;
 }
 
 template <class T>

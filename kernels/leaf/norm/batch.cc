@@ -10,6 +10,7 @@
 #include "leaf/norm/batch.h"
 
 #include "core/memory/scratch.h"
+#include "core/parallel_try.h"
 
 MX_LEAF_BEGIN
 namespace {
@@ -24,37 +25,36 @@ int batch_norm(const mx_call* call) {
   const S* in = data<S>(call->in[0]);
   S* out = data<S>(call->out[0]);
   const bool rows = p.inner == 1;
-  bool ok = true;
   // Statistics that the caller does not want have no memory of their own.
   T* own = (T*)scratch(kSharedSlot, (size_t)(3 * p.channels) * sizeof(T));
   if (!own && p.channels) return -1;
   if (!mean) mean = own;
   if (!inverse) inverse = own + p.channels;
   T* scale = own + 2 * p.channels;
-  parallel_for(call->threads, p.channels, b.grain(), [&](int64_t begin, int64_t end) {
-    const int64_t n = end - begin;
-    double* sums = (double*)scratch(kTempSlot, (size_t)n * (sizeof(double) + sizeof(T)));
-    if (!sums) {
-      ok = false;
-      return;
-    }
-    if (p.batch_stats) batch_statistics(b, begin, end, mean, inverse, sums, (T*)(sums + n));
-    for (int64_t c = begin; c < end; ++c) {
-      if (!p.batch_stats) {
-        mean[c] = data<T>(call->in[3])[c];
-        inverse[c] = (T)(1 / __builtin_sqrt((double)data<T>(call->in[4])[c] + p.eps));
-      }
-      if (p.fix_gamma) gamma[c] = 1;
-      scale[c] = gamma[c] * inverse[c];
-      if (rows) continue;
-      const T m = mean[c], s = scale[c], shift = beta[c];
-      b.each_run(c, [&](int64_t at) {
-        map_run(
-            p.inner, out + at, [=](auto x) { return Act::value((x - m) * s + shift); }, in + at);
+  const int status =
+      parallel_try(call->threads, p.channels, b.grain(), [&](int64_t begin, int64_t end) {
+        const int64_t n = end - begin;
+        double* sums = (double*)scratch(kTempSlot, (size_t)n * (sizeof(double) + sizeof(T)));
+        if (!sums) return false;
+        if (p.batch_stats) batch_statistics(b, begin, end, mean, inverse, sums, (T*)(sums + n));
+        for (int64_t c = begin; c < end; ++c) {
+          if (!p.batch_stats) {
+            mean[c] = data<T>(call->in[3])[c];
+            inverse[c] = (T)(1 / __builtin_sqrt((double)data<T>(call->in[4])[c] + p.eps));
+          }
+          if (p.fix_gamma) gamma[c] = 1;
+          scale[c] = gamma[c] * inverse[c];
+          if (rows) continue;
+          const T m = mean[c], s = scale[c], shift = beta[c];
+          b.each_run(c, [&](int64_t at) {
+            map_run(
+                p.inner, out + at, [=](auto x) { return Act::value((x - m) * s + shift); },
+                in + at);
+          });
+        }
+        return true;
       });
-    }
-  });
-  if (!ok) return -1;
+  if (status) return status;
   if (!rows) return 0;
   parallel_for(call->threads, p.outer, 1, [&](int64_t begin, int64_t end) {
     for (int64_t n = begin; n < end; ++n) {
@@ -76,24 +76,23 @@ int batch_norm_grad(const mx_call* call) {
   if (!own && channels) return -1;
   const Backward<S, Act> b(call, p, own);
   const bool rows = b.rows();
-  bool ok = true;
-  parallel_for(call->threads, channels, b.grain(), [&](int64_t begin, int64_t end) {
-    const int64_t columns = end - begin;
-    double* sums = (double*)scratch(kTempSlot, (size_t)columns * (2 * sizeof(double) + sizeof(T)));
-    if (!sums) {
-      ok = false;
-      return;
-    }
-    double* products = sums + columns;
-    if (rows) b.sum_rows(begin, end, sums, products, (T*)(products + columns));
-    for (int64_t c = begin; c < end; ++c) {
-      double *sum = sums + c - begin, *product = products + c - begin;
-      if (!rows) b.sum_runs(c, sum, product);
-      b.finish(c, *sum, *product);
-      if (!rows && b.out) b.write_runs(c);
-    }
-  });
-  if (!ok) return -1;
+  const int status =
+      parallel_try(call->threads, channels, b.grain(), [&](int64_t begin, int64_t end) {
+        const int64_t columns = end - begin;
+        double* sums =
+            (double*)scratch(kTempSlot, (size_t)columns * (2 * sizeof(double) + sizeof(T)));
+        if (!sums) return false;
+        double* products = sums + columns;
+        if (rows) b.sum_rows(begin, end, sums, products, (T*)(products + columns));
+        for (int64_t c = begin; c < end; ++c) {
+          double *sum = sums + c - begin, *product = products + c - begin;
+          if (!rows) b.sum_runs(c, sum, product);
+          b.finish(c, *sum, *product);
+          if (!rows && b.out) b.write_runs(c);
+        }
+        return true;
+      });
+  if (status) return status;
   if (!rows || !b.out) return 0;
   parallel_for(call->threads, b.p.outer, 1, [&](int64_t begin, int64_t end) {
     for (int64_t n = begin; n < end; ++n) b.write_row(n);

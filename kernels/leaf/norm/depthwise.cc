@@ -7,6 +7,7 @@
 // as one plane at a time only, so memory is read and written once for the data and once for the
 // output. Results are those of batch_norm and conv_depthwise, bit for bit.
 #include "core/memory/scratch.h"
+#include "core/parallel_try.h"
 #include "leaf/convolution/planes.h"
 #include "leaf/norm/batch.h"
 
@@ -44,16 +45,13 @@ int norm_depthwise(const mx_call* call) {
   if (!mean) mean = own;
   if (!inverse) inverse = own + norm.channels;
   const int64_t target = p.target[1] * p.target[2];
-  bool ok = true;
+  int status = 0;
   with_plane_sizes(planes, [&](auto taps, auto step) {
     constexpr int K = taps, S = step;
-    parallel_for(call->threads, norm.channels, 1, [&](int64_t begin, int64_t end) {
+    status = parallel_try(call->threads, norm.channels, 1, [&](int64_t begin, int64_t end) {
       auto copy = planes.padded_data<T, K, S>();
       T* memory = (T*)scratch(kTempSlot, copy.bytes());
-      if (!memory) {
-        ok = false;
-        return;
-      }
+      if (!memory) return false;
       copy.clear(memory);
       for (int64_t c = begin; c < end; ++c) {
         double sums;
@@ -68,9 +66,10 @@ int norm_depthwise(const mx_call* call) {
           plane_forward<T, K, S>(planes, copy, weight + c * K * K, 0, out + plane * target, false);
         }
       }
+      return true;
     });
   });
-  return ok ? 0 : -1;
+  return status;
 }
 
 // The gradients of one thread's channels. Those of the convolution's data are kept in the data
@@ -141,18 +140,16 @@ int norm_depthwise_grad(const mx_call* call) {
   Backward<T, Act> b(call, norm, own);
   if (!b.out) b.out = own + 4 * norm.channels;
   b.gradient = b.out;
-  bool ok = true;
+  int status = 0;
   with_plane_sizes(planes, [&](auto taps, auto step) {
-    parallel_for(call->threads, norm.channels, 1, [&](int64_t begin, int64_t end) {
+    status = parallel_try(call->threads, norm.channels, 1, [&](int64_t begin, int64_t end) {
       Gradients<T, Act, taps, step> gradients(call, planes, b);
-      if (!gradients.allocate()) {
-        ok = false;
-        return;
-      }
+      if (!gradients.allocate()) return false;
       for (int64_t c = begin; c < end; ++c) gradients.channel(c);
+      return true;
     });
   });
-  return ok ? 0 : -1;
+  return status;
 }
 
 template <class T>

@@ -5,6 +5,7 @@
 // Element i of the array has gamma[i / block % count]: for layers, block is 1 and count the row
 // length; for groups and instances a block is a whole channel.
 #include "core/memory/scratch.h"
+#include "core/parallel_try.h"
 #include "leaf/simd/runs.h"
 #include "params/norm.gen.h"
 
@@ -107,19 +108,15 @@ void data_gradient(const mx_call* call, const mx_row_norm_params& p) {
 
 // The gradients of gamma and beta, one range per thread.
 template <class S>
-bool parameter_gradients(const mx_call* call, const mx_row_norm_params& p) {
+int parameter_gradients(const mx_call* call, const mx_row_norm_params& p) {
   typedef Sum<S> T;
   const S *gradient = data<S>(call->in[0]), *in = data<S>(call->in[1]);
   const S *mean = data<S>(call->in[3]), *std = data<S>(call->in[4]);
   const int64_t outer = p.rows * p.length / (p.count * p.block > 0 ? p.count * p.block : 1);
-  bool ok = true;
-  parallel_for(call->threads, p.count, 4 * kLanes<T>, [&](int64_t begin, int64_t end) {
+  return parallel_try(call->threads, p.count, 4 * kLanes<T>, [&](int64_t begin, int64_t end) {
     const int64_t n = end - begin;
     double* sums = (double*)scratch(kTempSlot, (size_t)n * (2 * sizeof(double) + 2 * sizeof(T)));
-    if (!sums) {
-      ok = false;
-      return;
-    }
+    if (!sums) return false;
     double* products = sums + n;
     T *partial = (T*)(products + n), *weighted = partial + n;
     for (int64_t i = 0; i < n; ++i) sums[i] = products[i] = 0;
@@ -158,15 +155,15 @@ bool parameter_gradients(const mx_call* call, const mx_row_norm_params& p) {
       if (call->out[1].data) store_scalar(data<S>(call->out[1]) + begin + i, (T)products[i]);
       if (call->out[2].data) store_scalar(data<S>(call->out[2]) + begin + i, (T)sums[i]);
     }
+    return true;
   });
-  return ok;
 }
 
 template <class S>
 int row_norm_grad(const mx_call* call) {
   const auto& p = *(const mx_row_norm_params*)call->params;
   if (call->out[0].data) data_gradient<S>(call, p);
-  return parameter_gradients<S>(call, p) ? 0 : -1;
+  return parameter_gradients<S>(call, p);
 }
 
 template <class S>

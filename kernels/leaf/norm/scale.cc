@@ -2,6 +2,7 @@
 // of (outer, extent, inner) arrays; "lrn" (data -> output, norm) and "lrn_grad" (gradient, data,
 // norm) over neighbouring channels of (outer, channels, inner) arrays.
 #include "core/memory/scratch.h"
+#include "core/parallel_try.h"
 #include "leaf/simd/math.h"
 #include "leaf/simd/runs.h"
 #include "params/norm.gen.h"
@@ -13,21 +14,20 @@ constexpr int64_t kStripe = 32;  // vectors
 
 // Call body(offset of a stripe in the array, its offset among the inner elements, its width) for
 // the first stripe of every line: several vectors wide, so that consecutive cache lines are read
-// although the elements of a column are far apart. False if a body returned false.
+// although the elements of a column are far apart. -1 if a body returned false.
 template <class T, class Body>
-bool each_stripe(int threads, int64_t outer, int64_t extent, int64_t inner, const Body& body) {
+int each_stripe(int threads, int64_t outer, int64_t extent, int64_t inner, const Body& body) {
   constexpr int64_t kWidth = kStripe * kLanes<T>;
   const int64_t stripes = ceil_div(inner, kWidth);
-  bool ok = true;
-  parallel_for(threads, outer * stripes, 16 / (extent + 1) + 1, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      const int64_t column = i % stripes * kWidth, o = i / stripes;
-      if (!body(o * extent * inner + column, o * inner + column, least(inner - column, kWidth))) {
-        ok = false;
-      }
-    }
-  });
-  return ok;
+  return parallel_try(
+      threads, outer * stripes, 16 / (extent + 1) + 1, [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) {
+          const int64_t column = i % stripes * kWidth, o = i / stripes;
+          if (!body(o * extent * inner + column, o * inner + column, least(inner - column, kWidth)))
+            return false;
+        }
+        return true;
+      });
 }
 
 template <class S>
@@ -71,8 +71,7 @@ int l2_normalize(const mx_call* call) {
     }
     return true;
   };
-  each_stripe<T>(call->threads, p.outer, p.extent, p.inner, stripe);
-  return 0;
+  return each_stripe<T>(call->threads, p.outer, p.extent, p.inner, stripe);
 }
 
 // The sum of term(c) over the channels within `half` of channel c.
@@ -153,8 +152,7 @@ int lrn_grad(const mx_call* call) {
     }
     return true;
   };
-  const bool ok = each_stripe<T>(call->threads, p.outer, p.channels, p.inner, stripe);
-  return ok ? 0 : -1;
+  return each_stripe<T>(call->threads, p.outer, p.channels, p.inner, stripe);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <float.h>
 
 #include "core/memory/scratch.h"
+#include "core/parallel_try.h"
 #include "leaf/simd/plane.h"
 #include "params/pooling.gen.h"
 
@@ -106,12 +107,11 @@ int pool_kind(const mx_call* call) {
   const int64_t source = p.source[0] * p.source[1] * p.source[2] * p.inner;
   const int64_t target = p.target[0] * p.target[1] * p.target[2] * p.inner;
   const int64_t width = p.source[2] * p.inner;
-  bool ok = true;
-  parallel_for(call->threads, p.outer, 1, [&](int64_t begin, int64_t end) {
+  return parallel_try(call->threads, p.outer, 1, [&](int64_t begin, int64_t end) {
     const int64_t copies = is_half<S> ? source + target : 0;
     T* row = (T*)scratch(kTempSlot, (size_t)(width + copies) * sizeof(T));
-    if (!row) ok = false;
-    for (int64_t i = begin; ok && i < end; ++i) {
+    if (!row) return false;
+    for (int64_t i = begin; i < end; ++i) {
       const T* in = open_block(data<S>(call->in[0]) + i * source, row + width, source);
       S* block = data<S>(call->out[0]) + i * target;
       T* out = (T*)block;
@@ -119,8 +119,8 @@ int pool_kind(const mx_call* call) {
       pool_plane<kind, S>(p, in, out, row);
       close_block(block, out, target, false);
     }
+    return true;
   });
-  return ok ? 0 : -1;
 }
 
 template <class S>
@@ -337,15 +337,14 @@ int return_kind(const mx_call* call) {
   const int64_t source = p.source[0] * p.source[1] * p.source[2] * p.inner;
   const int64_t target = p.target[0] * p.target[1] * p.target[2] * p.inner;
   const bool add = call->req[0] == MX_ADD;
-  bool ok = true;
-  parallel_for(call->threads, p.outer, 1, [&](int64_t begin, int64_t end) {
+  return parallel_try(call->threads, p.outer, 1, [&](int64_t begin, int64_t end) {
     const int64_t row = (p.source[2] + p.target[2]) * p.inner;
     const int64_t copies = is_half<S> ? 2 * (source + target) : 0;
     T* copy = (T*)scratch(kTempSlot, (size_t)(row + copies) * sizeof(T));
-    if (!copy) ok = false;
+    if (!copy) return false;
     const bool vectors = kind == kMax && source < INT32_MAX;
     const bool by_row = vectors && p.inner == 1 && p.stride[2] <= 2 && p.target[2] >= 4;
-    for (int64_t n = begin; ok && n < end; ++n) {
+    for (int64_t n = begin; n < end; ++n) {
       const T* gradient = open_block(data<S>(call->in[0]) + n * target, copy, target);
       const T* in = open_block(data<S>(call->in[1]) + n * source, copy + target, source);
       const T* result =
@@ -382,8 +381,8 @@ int return_kind(const mx_call* call) {
       }
       close_block(block, in_gradient, source, add);
     }
+    return true;
   });
-  return ok ? 0 : -1;
 }
 
 template <class S>

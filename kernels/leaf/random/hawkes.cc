@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "core/memory/scratch.h"
+#include "core/parallel_try.h"
 #include "leaf/leaf.h"
 #include "params/random.gen.h"
 
@@ -52,13 +53,9 @@ int hawkesll(const mx_call* call) {
   const Sequences<T> s(call, call->in);
   if (!s.checked()) return -1;
   const int64_t kinds = s.p.kinds;
-  bool ok = true;
-  parallel_for(call->threads, s.p.rows, 1, [&](int64_t begin, int64_t end) {
+  return parallel_try(call->threads, s.p.rows, 1, [&](int64_t begin, int64_t end) {
     T* since = (T*)scratch(kTempSlot, (size_t)(2 * kinds) * sizeof(T));
-    if (!since) {
-      ok = false;
-      return;
-    }
+    if (!since) return false;
     for (int64_t r = begin; r < end; ++r) {
       const T* lda = s.lda + r * kinds;
       T *state = since + kinds, now = 0, sum = 0;
@@ -79,8 +76,8 @@ int hawkesll(const mx_call* call) {
       }
       if (call->out[0].data) data<T>(call->out[0])[r] = sum;
     }
+    return true;
   });
-  return ok ? 0 : -1;
 }
 
 // Derivatives of one sequence's likelihood; `memory` has room for 3 values per mark.
@@ -129,13 +126,9 @@ int hawkesll_grad(const mx_call* call) {
   T* by_alpha = (T*)scratch(kSharedSlot, (size_t)(2 * size + 1) * sizeof(T));
   if (!by_alpha) return -1;
   T *by_beta = by_alpha + size, *out = data<T>(call->out[0]);
-  bool ok = true;
-  parallel_for(call->threads, s.p.rows, 1, [&](int64_t begin, int64_t end) {
+  const int status = parallel_try(call->threads, s.p.rows, 1, [&](int64_t begin, int64_t end) {
     T* memory = (T*)scratch(kTempSlot, (size_t)(4 * kinds) * sizeof(T));
-    if (!memory) {
-      ok = false;
-      return;
-    }
+    if (!memory) return false;
     for (int64_t r = begin; r < end; ++r) {
       T *by_lda = memory + 3 * kinds, *a = by_alpha + r * kinds, *b = by_beta + r * kinds;
       differentiate(s, r, memory, by_lda, a, b);
@@ -145,8 +138,9 @@ int hawkesll_grad(const mx_call* call) {
         b[k] *= gradient[r];
       }
     }
+    return true;
   });
-  if (!ok) return -1;
+  if (status) return status;
   for (int i = 0; i < 2; ++i) {
     const T* each = i ? by_beta : by_alpha;
     for (int64_t k = 0; call->out[1 + i].data && k < kinds; ++k) {

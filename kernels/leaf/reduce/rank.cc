@@ -3,6 +3,7 @@
 //
 // Elements become order-preserving unsigned keys. Radix select: their digits are counted from the
 // highest on, and only keys with the wanted digit are kept; short remainders are sorted.
+#include "core/parallel_try.h"
 #include "leaf/simd/cast.h"
 #include "leaf/simd/vec.h"
 #include "params/reduce.gen.h"
@@ -131,7 +132,7 @@ int percentile(const mx_call* call) {
   double* percents = nullptr;
   if (call->nin > 1) {
     percents = (double*)mx_system_alloc(number * sizeof(double));
-    if (!percents) return mx_fail("percentile: out of memory");
+    if (!percents) return -1;
     cast_row(MX_F64, call->in[1].dtype)(percents, call->in[1].data, number);
     for (int64_t i = 0; i < number; ++i)
       if (!(percents[i] >= 0 && percents[i] <= 100)) {
@@ -140,31 +141,29 @@ int percentile(const mx_call* call) {
         return mx_fail("ValueError: percentiles must be in [0, 100], got %g", wrong);
       }
   }
-  int failed = 0;
   const int64_t n = p.extent;
-  parallel_for(call->threads, p.outer, 4096 / n + 1, [&](int64_t begin, int64_t end) {
-    T* copy = (T*)mx_system_alloc(3 * n * sizeof(T));
-    if (!copy) {
-      __atomic_store_n(&failed, 1, __ATOMIC_RELAXED);
-      return;
-    }
-    K *keys = (K*)(copy + n), *left = keys + n;
-    for (int64_t r = begin; r < end; ++r) {
-      const char* from = data<char>(in) + r * n * in_size;
-      if (load) load(copy, from, n);
-      const bool nan = to_keys(keys, load ? copy : (const T*)from, n);
-      for (int64_t i = 0; i < number; ++i) {
-        const double percent = percents ? percents[i] : p.percent;
-        const double element =
-            nan ? __builtin_nan("")
-                : of_keys(keys, left, n, percent, p.mode, [](K key) { return value_of<T>(key); });
-        save(data<char>(out) + (i * p.outer + r) * out_size, &element, 1);
-      }
-    }
-    mx_system_free(copy);
-  });
+  const int status =
+      parallel_try(call->threads, p.outer, 4096 / n + 1, [&](int64_t begin, int64_t end) {
+        T* copy = (T*)mx_system_alloc(3 * n * sizeof(T));
+        if (!copy) return false;
+        K *keys = (K*)(copy + n), *left = keys + n;
+        for (int64_t r = begin; r < end; ++r) {
+          const char* from = data<char>(in) + r * n * in_size;
+          if (load) load(copy, from, n);
+          const bool nan = to_keys(keys, load ? copy : (const T*)from, n);
+          for (int64_t i = 0; i < number; ++i) {
+            const double percent = percents ? percents[i] : p.percent;
+            const double element = nan ? __builtin_nan("")
+                                       : of_keys(keys, left, n, percent, p.mode,
+                                                 [](K key) { return value_of<T>(key); });
+            save(data<char>(out) + (i * p.outer + r) * out_size, &element, 1);
+          }
+        }
+        mx_system_free(copy);
+        return true;
+      });
   mx_system_free(percents);
-  return failed ? mx_fail("percentile: out of memory") : 0;
+  return status;
 }
 
 }  // namespace

@@ -8,6 +8,9 @@ namespace {
 
 enum Operation { kAdd, kSub, kMul, kMaximum, kMinimum, kHypot };
 
+int fail_uncounted() {
+  return mx_fail("indptr: does not match the number of entries of the result");
+}
 int fail_unsorted() { return mx_fail("indices: must be sorted and distinct in each row"); }
 
 // A row of both operands.
@@ -85,19 +88,16 @@ int csr_merge_indptr(const mx_call* call) {
   const bool both = ((const mx_csr_merge_params*)call->params)->operation == kMul;
   if (!lhs.rows_fit() || !rhs.rows_fit()) return -1;
   int64_t* indptr = data<int64_t>(call->out[0]);
-  bool ok = true;
-  for_rows(call->threads, lhs, [&](int64_t first, int64_t last) {
+  const int status = try_rows(call->threads, lhs, [&](int64_t first, int64_t last) {
     for (int64_t row = first; row < last; ++row) {
       const Pair pair(lhs, rhs, row);
-      if (!pair.sorted()) {
-        ok = false;
-        return;
-      }
+      if (!pair.sorted()) return fail_unsorted() == 0;
       const int64_t common = pair.common();
       indptr[row + 1] = both ? common : pair.na + pair.nb - common;
     }
+    return true;
   });
-  if (!ok) return fail_unsorted();
+  if (status) return status;
   indptr[0] = 0;
   for (int64_t row = 0; row < lhs.rows; ++row) indptr[row + 1] += indptr[row];
   return 0;
@@ -231,8 +231,9 @@ int merge(const mx_call* call) {
   const Csr out(call->out[1], call->in[6]);
   if (!lhs.rows_fit() || !rhs.rows_fit() || !out.rows_fit()) return -1;
   const S *x = data<S>(call->in[0]), *y = data<S>(call->in[3]);
-  bool sorted = true, counted = out.indptr[0] == 0 && out.indptr[out.rows] == out.stored;
-  if (counted) {
+  if (out.indptr[0] != 0 || out.indptr[out.rows] != out.stored) return fail_uncounted();
+  return try_rows(call->threads, out, [&](int64_t first, int64_t last) {
+    bool sorted = true, counted = true;
     const auto row_merge = [&](int64_t row) {
       const Pair pair(lhs, rhs, row);
       if (!pair.sorted()) sorted = false;
@@ -244,15 +245,13 @@ int merge(const mx_call* call) {
                                     data<S>(call->out[0]) + begin,
                                     n};
     };
-    for_rows(call->threads, out, [&](int64_t first, int64_t last) {
-      int64_t row = first;
-      for (; row + 1 < last && sorted; row += 2)
-        if (!merge_rows(row_merge(row), row_merge(row + 1))) counted = false;
-      if (row < last && !row_merge(row).finish()) counted = false;
-    });
-  }
-  if (!sorted) return fail_unsorted();
-  return counted ? 0 : mx_fail("indptr: does not match the number of entries of the result");
+    int64_t row = first;
+    for (; row + 1 < last && sorted; row += 2)
+      if (!merge_rows(row_merge(row), row_merge(row + 1))) counted = false;
+    if (row < last && !row_merge(row).finish()) counted = false;
+    if (!sorted) return fail_unsorted() == 0;
+    return counted || fail_uncounted() == 0;
+  });
 }
 
 template <class S>

@@ -1,6 +1,7 @@
 // The components of sparse arrays: indices come from users, so code that uses one as an address
 // checks it first.
 #pragma once
+#include "core/parallel_try.h"
 #include "leaf/simd/plane.h"
 
 // Dtypes by size, for kernels that only move elements.
@@ -99,6 +100,16 @@ inline void for_rows(int threads, const Csr& csr, const Body& body) {
                  const int64_t low = row_at(begin), high = row_at(end);
                  if (low < high) body(low, high);
                });
+}
+
+// for_rows with a body that may fail, as that of parallel_try.
+template <class Body>
+inline int try_rows(int threads, const Csr& csr, const Body& body) {
+  TeamFailure failure;
+  for_rows(threads, csr, [&](int64_t first, int64_t last) {
+    if (!body(first, last)) failure.keep();
+  });
+  return failure.status();
 }
 
 MX_LEAF_END

@@ -22,18 +22,14 @@ int csr_dot_dense(const mx_call* call) {
   S* out = data<S>(call->out[0]);
   const RowProduct<S, S> product = {data<S>(call->in[0]), csr.indices, data<S>(matrix), width,
                                     csr.stored};
-  bool ok = true;
-  for_rows(call->threads, csr, [&](int64_t first, int64_t last) {
+  return try_rows(call->threads, csr, [&](int64_t first, int64_t last) {
     for (int64_t row = first; row < last; ++row) {
       const int64_t begin = csr.indptr[row], end = csr.indptr[row + 1];
-      if (!within(csr.indices + begin, end - begin, extent)) {
-        ok = false;
-        return;
-      }
+      if (!within(csr.indices + begin, end - begin, extent)) return Csr::columns_fail(extent) == 0;
       if (width) product(out + row * width, begin, end);
     }
+    return true;
   });
-  return ok ? 0 : Csr::columns_fail(extent);
 }
 
 // Compact the entries whose rows are stored, together with the positions of these rows.
@@ -49,16 +45,12 @@ int csr_dot_row_sparse(const mx_call* call) {
   int64_t* row_at = (int64_t*)call->workspace;
   S* kept = (S*)(row_at + csr.stored);
   const RowProduct<S, S> product = {kept, row_at, data<S>(call->in[3]), width, 0};
-  bool ok = true;
-  for_rows(call->threads, csr, [&](int64_t first, int64_t last) {
+  return try_rows(call->threads, csr, [&](int64_t first, int64_t last) {
     for (int64_t row = first; row < last; ++row) {
       const int64_t begin = csr.indptr[row];
       int64_t end = begin;
       for (int64_t k = begin; k < csr.indptr[row + 1]; ++k) {
-        if (csr.indices[k] < 0) {
-          ok = false;
-          return;
-        }
+        if (csr.indices[k] < 0) return mx_fail("indices: must not be negative") == 0;
         const int64_t place = places.of(csr.indices[k]);
         row_at[end] = place;
         kept[end] = values[k];
@@ -66,8 +58,8 @@ int csr_dot_row_sparse(const mx_call* call) {
       }
       if (width) product(out + row * width, begin, end);
     }
+    return true;
   });
-  return ok ? 0 : mx_fail("indices: must not be negative");
 }
 
 // --- the transposed csr array times a matrix -----------------------------------------------------
@@ -155,26 +147,24 @@ int by_transposed(const mx_call* call, const Csr& csr, int64_t columns) {
   const int64_t batch = call->in[0].shape[0], most = least(batch, kSideBySide);
   T* packed = (T*)scratch(kSharedSlot, (size_t)((most + 1) * columns + 1) * sizeof(T));
   if (!packed) return -1;
-  bool ok = true;
   for (int64_t first = 0; first < batch; first += kSideBySide) {
     const int64_t n = least(batch - first, kSideBySide);
     pack(packed, matrix, first, n, columns, packed + most * columns);
     const RowProduct<S, T> product = {values, csr.indices, packed, n, csr.stored};
-    for_rows(call->threads, csr, [&](int64_t low, int64_t high) {
+    const int status = try_rows(call->threads, csr, [&](int64_t low, int64_t high) {
       T* sums = (T*)scratch(kTempSlot, (size_t)(kTile * n) * sizeof(T));
-      if (!sums) {
-        ok = false;
-        return;
-      }
+      if (!sums) return false;
       for (int64_t row = low; row < high; row += kTile) {
         const int64_t tile = least(high - row, kTile);
         for (int64_t i = 0; i < tile; ++i)
           product(sums + i * n, csr.indptr[row + i], csr.indptr[row + i + 1]);
         unpack(data<S>(call->out[0]), csr.rows, first, n, row, tile, sums);
       }
+      return true;
     });
+    if (status) return status;
   }
-  return ok ? 0 : -1;
+  return 0;
 }
 
 // out (batch, columns) = matrix (batch, rows) . csr.

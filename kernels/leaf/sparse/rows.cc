@@ -1,5 +1,6 @@
 // Gathering and summing rows: "segment_sum" (data, order, starts), "row_retain" (data, indices,
 // ids), "row_sum" (ids, data, indices, data, indices, ...).
+#include "core/parallel_try.h"
 #include "leaf/simd/cast.h"
 #include "leaf/sparse/places.h"
 #include "leaf/sparse/product.h"
@@ -103,13 +104,9 @@ int row_sum(const mx_call* call) {
       return mx_fail("indices%lld: must be sorted and distinct", (long long)t);
     if (!n && count(indices)) return mx_fail("ids: rows of the arrays are missing");
   }
-  bool ok = true, fits = true;
-  parallel_for(call->threads, n, 1, [&](int64_t begin, int64_t end) {
+  return parallel_try(call->threads, n, 1, [&](int64_t begin, int64_t end) {
     Term<S>* terms = (Term<S>*)scratch(kTempSlot, (size_t)nterms * (sizeof(Term<S>) + sizeof(S*)));
-    if (!terms) {
-      ok = false;
-      return;
-    }
+    if (!terms) return false;
     for (int64_t t = 0; t < nterms; ++t) {
       const int64_t *indices = data<int64_t>(call->in[2 + 2 * t]),
                     rows = count(call->in[2 + 2 * t]);
@@ -118,10 +115,9 @@ int row_sum(const mx_call* call) {
     }
     if (!sum_terms(data<S>(call->out[0]), ids, begin, end, end == n, terms,
                    (const S**)(terms + nterms), nterms, width))
-      fits = false;
+      return mx_fail("ids: rows of the arrays are missing") == 0;
+    return true;
   });
-  if (!ok) return -1;
-  return fits ? 0 : mx_fail("ids: rows of the arrays are missing");
 }
 
 template <class S>

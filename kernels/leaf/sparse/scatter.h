@@ -7,6 +7,7 @@
 // single block.
 #pragma once
 #include "core/memory/scratch.h"
+#include "core/parallel_try.h"
 #include "leaf/sparse/parts.h"
 
 MX_LEAF_BEGIN
@@ -81,16 +82,12 @@ int scatter_columns(int threads, const Scatter<S, X>& scatter, int64_t columns, 
   const int64_t blocks = csr.stored / (2 * csr.rows + 1) + 1, fewest = columns / blocks + 1;
   const int64_t near = kNearSums / (width * (int64_t)sizeof(T)) + 1;
   const int64_t each = near > fewest ? near : fewest;
-  bool ok = true;
-  parallel_for(threads, columns, 1, [&](int64_t begin, int64_t end) {
+  return parallel_try(threads, columns, 1, [&](int64_t begin, int64_t end) {
     const int64_t step = sorted ? least(each, end - begin) : end - begin;
     const int64_t own = place ? 0 : step * width;  // sums in scratch memory
     const size_t bytes = (size_t)(csr.rows + 1) * sizeof(int64_t) + (size_t)own * sizeof(T);
     int64_t* cursors = (int64_t*)scratch(kTempSlot, bytes);
-    if (!cursors) {
-      ok = false;
-      return;
-    }
+    if (!cursors) return false;
     for (int64_t row = 0; row < csr.rows; ++row) {
       const int64_t first = csr.indptr[row], n = csr.indptr[row + 1] - first;
       cursors[row] = first + (begin && sorted ? first_from(csr.indices + first, n, begin) : 0);
@@ -105,8 +102,8 @@ int scatter_columns(int threads, const Scatter<S, X>& scatter, int64_t columns, 
         scatter.whole(sums, low, high);
       finish(low, high, sums);
     }
+    return true;
   });
-  return ok ? 0 : -1;
 }
 
 MX_LEAF_END
