@@ -37,10 +37,11 @@ _CONV = {
     "conv_winograd_phases": (0,),
     "conv_onednn": (0,),
     "conv_blocked": (0,),
+    "conv_tiles": (0,),
     "conv_depthwise_blocked": (0,),
 }
 #: kernels that can scale, shift and rectify their input
-_SCALING = {"conv_blocked": (0,)}
+_SCALING = {"conv_blocked": (0,), "conv_tiles": (0,)}
 _DECONV = {"deconv_onednn": (0, 1, 2)}  # oneDNN's preferred layout, the given one, row-major
 #: dense kernels; Strassen's algorithm with two levels, one, or one without sharing between threads
 _DENSE = {"fc_panels": (0,), "fc_onednn": (0,), "fc_strassen": (2, 1, 3), "fc_tiles": (0,)}

@@ -140,27 +140,32 @@ struct PlainColumns {
   }
 };
 
+// A row of the tiles of a left operand, from the first and the second 16 of a step; tile `part` is
+// at to + part * 2 * kTileElements.
+MX_INLINE void write_row(VF first, VF second, uint16_t* to) {
+  VU low[kParts], high[kParts];
+  split_parts(first, low), split_parts(second, high);
+#pragma GCC unroll 3
+  for (int part = 0; part < kParts; ++part) {
+    store((uint32_t*)(to + part * 2 * kTileElements), join_parts<false>(low[part], high[part]));
+  }
+}
+
 // Write the tiles of 16 rows of a left operand, of which `count` exist, and 32 of k, of which
-// `depth` exist; tile `part` is at to + part * 2 * kTileElements.
+// `depth` exist.
 inline void split_rows(const float* from, int64_t stride, int count, int depth, uint16_t* to) {
   constexpr int64_t kAhead = 2 * kStepDepth;
   const int first = depth < kHalf ? depth : (int)kHalf, second = depth - first;
   for (int64_t i = 0; i < kHalf; ++i, from += stride, to += kStepDepth) {
-    VU low[kParts] = {}, high[kParts] = {};
+    VF low = {}, high = {};
     if (i < count) {
       __builtin_prefetch(from + kAhead);
       __builtin_prefetch(from + kAhead + kHalf);
-      split_parts(first == kHalf ? load(from) : load_first(from, first), low);
-      if (second == kHalf) {
-        split_parts(load(from + kHalf), high);
-      } else if (second > 0) {
-        split_parts(load_first(from + kHalf, second), high);
-      }
+      low = first == kHalf ? load(from) : load_first(from, first);
+      if (second > 0)
+        high = second == kHalf ? load(from + kHalf) : load_first(from + kHalf, second);
     }
-#pragma GCC unroll 3
-    for (int part = 0; part < kParts; ++part) {
-      store((uint32_t*)(to + part * 2 * kTileElements), join_parts<false>(low[part], high[part]));
-    }
+    write_row(low, high, to);
   }
 }
 
@@ -184,29 +189,37 @@ inline void split_columns(const float* from, int64_t stride, int count, int dept
   }
 }
 
-// Pack rows [begin, end) of a left operand with `depth` of k, of which `count` steps from the given
-// one on: for each kSide of them, for each step, the high, middle and low tiles.
-inline void pack_rows_in_parts(const Matrix<float>& from, int64_t begin, int64_t end, int64_t depth,
-                               int64_t step, int64_t count, uint16_t* to) {
-  constexpr int64_t kTogether = 8;  // whose contiguous rows are read as one
-  for (int64_t group = begin; group < end; group += kTogether * kSide) {
-    const int64_t past = least(end, group + kTogether * kSide);
-    for (int64_t s = 0; s < count; ++s) {
-      const int64_t p = (step + s) * kStepDepth;
-      const int some = (int)least(kStepDepth, depth - p);
-      for (int64_t i = group; i < past; i += kHalf) {
-        const int rows = (int)least(kHalf, past - i);
-        const int64_t block = (i - begin) / kSide, half = (i - begin) / kHalf % 2;
-        uint16_t* tiles = to + (block * count + s) * kStepElements + half * kTileElements;
-        if (from.i_contiguous) {
-          split_columns(from.data + p * from.stride + i, from.stride, rows, some, tiles);
-        } else {
-          split_rows(from.data + i * from.stride + p, from.stride, rows, some, tiles);
+// Rows of a left operand in a matrix.
+struct PlainRows {
+  Matrix<float> matrix;
+  int64_t depth;
+
+  // Pack rows [begin, end), `count` steps of k from the given one on: for each kSide rows, for each
+  // step, the high, middle and low tiles.
+  void pack(int64_t begin, int64_t end, int64_t step, int64_t count, uint16_t* to) const {
+    constexpr int64_t kTogether = 8;  // whose contiguous rows are read as one
+    for (int64_t group = begin; group < end; group += kTogether * kSide) {
+      const int64_t past = least(end, group + kTogether * kSide);
+      for (int64_t s = 0; s < count; ++s) {
+        const int64_t p = (step + s) * kStepDepth;
+        const int some = (int)least(kStepDepth, depth - p);
+        for (int64_t i = group; i < past; i += kHalf) {
+          const int rows = (int)least(kHalf, past - i);
+          const int64_t block = (i - begin) / kSide, half = (i - begin) / kHalf % 2;
+          uint16_t* tiles = to + (block * count + s) * kStepElements + half * kTileElements;
+          if (matrix.i_contiguous) {
+            split_columns(matrix.data + p * matrix.stride + i, matrix.stride, rows, some, tiles);
+          } else {
+            split_rows(matrix.data + i * matrix.stride + p, matrix.stride, rows, some, tiles);
+          }
         }
       }
     }
   }
-}
+  float at(int64_t i, int64_t p) const {
+    return matrix.data[matrix.i_contiguous ? p * matrix.stride + i : i * matrix.stride + p];
+  }
+};
 
 MX_LEAF_END
 #endif

@@ -51,7 +51,7 @@ bool suits_tiles(const GemmShape& s) {
 bool multiply_in_parts(int threads, const GemmShape& s, float alpha, const float* a, const float* b,
                        float beta, float* c, const float* row) {
   const Scaled finish = {alpha, beta, row, c, s.ldc, s.n};
-  const Matrix<float> left = {a, s.lda, s.transpose_a};
+  const PlainRows left = {{a, s.lda, s.transpose_a}, s.k};
   const auto multiply = [&](const auto& columns) {
     return for_parts<float>(
         threads, s.m, kHalf, s.n, kSide,

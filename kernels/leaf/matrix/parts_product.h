@@ -91,15 +91,14 @@ inline bool reliable(const float* sums, int64_t rows) {
   return any == 0;
 }
 
-// A product of rows and columns (see OrderedColumns), for one thread. `finish(sums, row, rows,
-// column)` takes sums of up to kSide rows, each of kSide columns.
+// A product of rows (see PlainRows) and columns (see OrderedColumns), for one thread. `finish(sums,
+// row, rows, column)` takes sums of up to kSide rows, each of kSide columns.
 //
 // Where operands exceed the range in which parts are exact, sums are repeated without tiles.
-template <class Columns, class Finish>
+template <class Rows, class Columns, class Finish>
 class PartsProduct {
  public:
-  PartsProduct(const Matrix<float>& rows, const Columns& columns, int64_t depth,
-               const Finish& finish)
+  PartsProduct(const Rows& rows, const Columns& columns, int64_t depth, const Finish& finish)
       : rows_(rows), columns_(columns), depth_(depth), steps_(steps_of(depth)), finish_(finish) {}
 
   // Rows [begin, end) and columns [first, last); `first` is a multiple of kSide. False if memory is
@@ -124,8 +123,7 @@ class PartsProduct {
       for (int64_t j = first; j < last; j += group_) {
         for (int64_t s = 0; s < steps_; s += block_steps_) {
           const int64_t steps = least(block_steps_, steps_ - s);
-          if (several || j == first)
-            pack_rows_in_parts(rows_, i, rows_end, depth_, s, steps, packed_);
+          if (several || j == first) rows_.pack(i, rows_end, s, steps, packed_);
           multiply(i, rows_end, j, s, steps);
         }
       }
@@ -218,10 +216,6 @@ class PartsProduct {
 
   // The sums of a block as ordinary products give them.
   void repeat(float* sums, int64_t row, int64_t rows, int64_t column) const {
-    const auto left = [&](int64_t i, int64_t p) {
-      return splat<VF>(
-          rows_.data[rows_.i_contiguous ? p * rows_.stride + i : i * rows_.stride + p]);
-    };
     for (int64_t i = row; i < row + rows; ++i) {
       for (int64_t half = 0; half < 2; ++half, sums += kHalf) {
         VF sum = {};
@@ -229,15 +223,15 @@ class PartsProduct {
           VF first, second;
           columns_.reader(column, 0).read(
               p / kStepDepth * kPairs + p % kStepDepth / 2 + half * kHalf, first, second);
-          sum = fma(left(i, p), first, sum);
-          if (p + 1 < depth_) sum = fma(left(i, p + 1), second, sum);
+          sum = fma(splat<VF>(rows_.at(i, p)), first, sum);
+          if (p + 1 < depth_) sum = fma(splat<VF>(rows_.at(i, p + 1)), second, sum);
         }
         store(sums, sum);
       }
     }
   }
 
-  const Matrix<float> rows_;
+  const Rows rows_;
   const Columns columns_;
   const int64_t depth_, steps_;
   const Finish finish_;
