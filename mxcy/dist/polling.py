@@ -11,9 +11,9 @@ __all__ = ["Polling", "sleep_precisely"]
 _PR_SET_TIMERSLACK = 29  # of Linux, in nanoseconds
 
 _NAP, _SLEEP = 50e-6, 0.02  # seconds between polls with work in flight, and without any
-#: naps grow by this share of the time since the last progress, up to this many seconds: while other
-#: threads of this process are idle, and while they compute
-_SLOWER, _LONGEST_NAP = (0.02, 0.4), (2e-3, 4e-3)
+#: naps grow by this share of the time since the last progress, up to this many seconds: in general,
+#: and if only sums are awaited while other threads of this process are idle, or compute
+_GROWTH, _IDLE, _COMPUTING = (0.1, 2e-3), (0.02, 2e-3), (0.4, 4e-3)
 #: polls after a nap, while each of them takes so many seconds: it has read or written a socket
 _MOST_POLLS, _MOVING = 16, 6e-6
 #: seconds of polling without naps after a collective starts: fixed, and per byte
@@ -37,8 +37,8 @@ class Polling:
     time. Where others need the core (more processes than cores, or computing threads), naps are
     better: the scheduler prefers threads that wake up to those that spin. Naps grow the longer
     nothing progresses, most of all while other threads of this process compute, which each poll
-    delays; what a network has delivered during one is read at once. Several
-    naps pass between full steps of the thread, which take longer than many polls.
+    delays; what a network has delivered during one is read at once. Several naps pass between full
+    steps of the thread, which take longer than many polls, if only sums are awaited.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ class Polling:
             self._turn.acquire()
         elif now >= self._eager_until:
             until = now + (0 if others else _STEP_INTERVAL)
-            while not self._nap(now) and now < until:
+            while not self._nap(now, others) and now < until:
                 now = time.monotonic()
         else:
             polls = self._in_flight()
@@ -109,11 +109,14 @@ class Polling:
                     break
             self._notice_others(now)
 
-    def _nap(self, now):
+    def _nap(self, now, others):
         """Nap, and read what has come meanwhile; return whether there is something to do."""
-        polls, computing = self._in_flight(), self._others_compute(now)
-        nap = _NAP + _SLOWER[computing] * (now - self._still_since)
-        if self._wake.wait(min(nap, _LONGEST_NAP[computing])) or not polls:
+        computing, polls = self._others_compute(now), self._in_flight()
+        share, longest = _COMPUTING if computing else _IDLE
+        if others or self.crowded:
+            share, longest = _GROWTH
+        nap = _NAP + share * (now - self._still_since)
+        if self._wake.wait(min(nap, longest)) or not polls:
             return True
         for poll in itertools.islice(itertools.cycle(polls), _MOST_POLLS):
             began = time.perf_counter()
