@@ -227,8 +227,7 @@ int product_half(int threads, const GemmShape& s, double alpha, const S* a, cons
   float* sum = (float*)scratch(kTempSlot, (size_t)(s.m * s.n) * sizeof(float));
   const Matrix<float, S> left = {a, s.lda, s.transpose_a}, right = {b, s.ldb, !s.transpose_b};
   if (s.m * s.n == 0) return 0;
-  if (!sum || !gemm(threads, s.m, s.n, s.k, (float)alpha, left, right, 0.0f, sum, s.n))
-    return -1;
+  if (!sum || !gemm(threads, s.m, s.n, s.k, (float)alpha, left, right, 0.0f, sum, s.n)) return -1;
   parallel_for(threads, s.m, 1, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       float* row = sum + i * s.n;
