@@ -72,7 +72,7 @@ def create_image_augment(
     steps.append(transforms.Cast())
     steps += _colours(brightness, contrast, saturation, hue, pca_noise, rand_gray)
     steps += _numbers(mean, std, dtype)
-    return in_turn(steps)
+    return in_turn(steps, hybrid=False)  # graphs lack OpenCV's interpolation
 
 
 def create_bbox_augment(
@@ -139,7 +139,7 @@ def create_bbox_augment(
             *_numbers(mean, std, dtype),
         )
     ]
-    return in_turn(steps)
+    return in_turn(steps, hybrid=False)  # graphs lack OpenCV's interpolation
 
 
 class _OnImage(Block):
@@ -176,9 +176,9 @@ def _numbers(mean, std, dtype):
     yield transforms.Cast(dtype)
 
 
-def in_turn(blocks):
-    """Combine blocks into one sequential block."""
-    hybrid = all(isinstance(block, HybridBlock) for block in blocks)
+def in_turn(blocks, hybrid=True):
+    """Combine blocks into one sequential block, if `hybrid` a hybridizable one where all are."""
+    hybrid = hybrid and all(isinstance(block, HybridBlock) for block in blocks)
     chain = HybridSequential() if hybrid else Sequential()
     chain.add(*blocks)
     return chain
