@@ -1,6 +1,7 @@
 // "conv_tiles": float32 convolutions of blocked activations with AMX, over operands in three parts
 // of bfloat16 each (see matrix/parts.h): products of pixels and filters, whose k runs over the taps
-// and, for each, over the channels. "conv_tiles_pack" packs the weights.
+// and, for each, over the channels. "conv_tiles_pack" orders the weights, which are split when they
+// are read.
 #include "leaf/fused/block.h"
 #include "leaf/matrix/parts_product.h"
 #include "leaf/matrix/teams.h"

@@ -1,5 +1,5 @@
-// "fc_tiles": dense layers with AMX, over weights packed in three parts of bfloat16 each (see
-// parts.h).
+// "fc_tiles": float32 dense layers with AMX, over operands in three parts of bfloat16 each (see
+// parts.h). "fc_tiles_pack" orders the weights, which are split when they are read.
 #include "leaf/matrix/parts_product.h"
 #include "leaf/matrix/teams.h"
 #include "leaf/queries.h"
