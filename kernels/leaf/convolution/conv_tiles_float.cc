@@ -86,7 +86,8 @@ struct Windows {
       for (int64_t s = step; s < step + count; ++s, tiles += kStepElements) {
         VF low[kHalf], high[kHalf];
         reader.read(2 * s, low), reader.read(2 * s + 1, high);
-        for (int64_t r = 0; r < kHalf; ++r) write_row(low[r], high[r], tiles + r * kStepDepth);
+        for (int64_t r = 0; r < kHalf; ++r)
+          write_row<false>(low[r], high[r], tiles + r * kStepDepth);
       }
     }
   }

@@ -50,19 +50,21 @@ MX_INLINE VU join_parts(const VU& a, const VU& b) {
   return (VU)__builtin_shuffle((Half)a, (Half)b, lanes);
 }
 
-// Rows of the tiles of a right operand: two neighbours of k for each of 16 columns, of which the
-// vectors have the first and the second; tile `part` is at to + part * 2 * kTileElements.
-MX_INLINE void write_pairs(VF first, VF second, uint16_t* to) {
+// A row of the tiles of an operand, from two vectors: for a left one (alternating = false) the
+// first and the second 16 of a step; for a right one (true) two neighbours of k for each of 16
+// columns. Tile `part` is at to + part * 2 * kTileElements.
+template <bool alternating>
+MX_INLINE void write_row(VF first, VF second, uint16_t* to) {
   VU a[kParts], b[kParts];
   split_parts(first, a), split_parts(second, b);
 #pragma GCC unroll 3
   for (int part = 0; part < kParts; ++part) {
-    store((uint32_t*)(to + part * 2 * kTileElements), join_parts<true>(a[part], b[part]));
+    store((uint32_t*)(to + part * 2 * kTileElements), join_parts<alternating>(a[part], b[part]));
   }
 }
 
 // Columns of a right operand in the order in which they are read: for each kSide of them, for each
-// step of k, for each half of them, 16 pairs of vectors for write_pairs.
+// step of k, for each half of them, 16 pairs of vectors for write_row.
 struct OrderedColumns {
   static constexpr int64_t kStep = kSide * kStepDepth;  // elements
   const float* data;
@@ -140,17 +142,6 @@ struct PlainColumns {
   }
 };
 
-// A row of the tiles of a left operand, from the first and the second 16 of a step; tile `part` is
-// at to + part * 2 * kTileElements.
-MX_INLINE void write_row(VF first, VF second, uint16_t* to) {
-  VU low[kParts], high[kParts];
-  split_parts(first, low), split_parts(second, high);
-#pragma GCC unroll 3
-  for (int part = 0; part < kParts; ++part) {
-    store((uint32_t*)(to + part * 2 * kTileElements), join_parts<false>(low[part], high[part]));
-  }
-}
-
 // Write the tiles of 16 rows of a left operand, of which `count` exist, and 32 of k, of which
 // `depth` exist.
 inline void split_rows(const float* from, int64_t stride, int count, int depth, uint16_t* to) {
@@ -165,7 +156,7 @@ inline void split_rows(const float* from, int64_t stride, int count, int depth, 
       if (second > 0)
         high = second == kHalf ? load(from + kHalf) : load_first(from + kHalf, second);
     }
-    write_row(low, high, to);
+    write_row<false>(low, high, to);
   }
 }
 

@@ -161,7 +161,7 @@ class PartsProduct {
         VF first, second;
         reader.read(pair, first, second);
         reader.prefetch(pair);
-        write_pairs(first, second, to);
+        write_row<true>(first, second, to);
       }
     }
   };
