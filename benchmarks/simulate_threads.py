@@ -1,10 +1,10 @@
 """Predict how networks scale to 8 to 64 cores, on a machine with fewer.
 
-One thread simulates a team of N: it runs the ranks of a parallel region one after the other and
-times each. (``simulate/team.c`` replaces the OpenMP runtime, for oneDNN's kernels as for mxcy's.) A
-region then takes as long as its slowest rank plus a barrier, and an operator at least as long as
-memory needs for its arrays. The output has each program's predicted time, its parallel efficiency,
-and the operators that lose most.
+The ranks of a parallel region run one after the other and are timed, in turn each on a core that
+runs nothing else. (``simulate/team.c`` replaces the OpenMP runtime, for oneDNN's kernels as for
+mxcy's.) A region then takes as long as its slowest rank plus a barrier, and an operator at least as
+long as memory needs for its arrays. The output has each program's predicted time, its parallel
+efficiency, and the operators that lose most.
 
 ``python -m benchmarks.simulate_threads --program resnet50:1 --threads 2 32``
 """
@@ -18,7 +18,9 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
-from benchmarks.simulate.machine import Machine, compiled, measured_barrier
+import numpy as np
+
+from benchmarks.simulate.machine import Machine, compiled, measured_barriers
 from benchmarks.simulate.prediction import predict
 from benchmarks.simulate.programs import PROGRAMS
 
@@ -26,12 +28,17 @@ ROOT = Path(__file__).parent.parent
 DEFAULT = ["resnet50:1", "resnet50:16", "bert_base:8", "resnet50_training:32"]
 
 
-def run(program, threads, rounds, library="", model=None, sweep=0):
-    """Run a program in a separate process: simulated if `library` is given, for real otherwise."""
+def run(program, threads, rounds, library="", model=None, apart=1):
+    """Run a program in a separate process: simulated if `library` is given, for real otherwise.
+
+    `apart` ranks are measured on a core of their own, each in `rounds` runs.
+    """
     name, batch = program.split(":")
     play = None
     if library:
-        play = {"team": threads, "fixed": model.fixed, "each": model.each, "sweep": sweep}
+        ranks = sorted({round(rank) for rank in np.linspace(0, threads - 1, min(apart, threads))})
+        costs = {"fixed": model.fixed, "each": model.each, "inner": model.inner}
+        play = {"team": threads, "ranks": ranks, **costs}
     home = ROOT / ".benchmarks" / ("simulated" if library else "measured")
     home.mkdir(parents=True, exist_ok=True)
     environment = {
@@ -101,9 +108,9 @@ def main(arguments=None):
         help="one of " + ", ".join(PROGRAMS),
     )
     parser.add_argument("--threads", nargs="+", type=int, default=[2, 8, 16, 32, 64])
-    parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--rounds", type=int, default=3, help="runs for each rank of --apart")
     parser.add_argument("--rows", type=int, default=12, help="operators in the table of losses")
-    parser.add_argument("--sweep", type=int, default=0, help="bytes that evict each rank's data")
+    parser.add_argument("--apart", type=int, default=8, help="ranks measured on their own core")
     parser.add_argument("--bandwidth", type=float, default=230, help="memory bandwidth in GB/s")
     parser.add_argument("--last-cache", type=float, default=60, help="shared cache in MB")
     parser.add_argument("--measure", action="store_true", help="also run on real threads")
@@ -112,8 +119,11 @@ def main(arguments=None):
     with tempfile.TemporaryDirectory() as folder:
         library = compiled(folder)
         caches = {"last_cache": given.last_cache * 1e6, "bandwidth": given.bandwidth}
-        model = Machine(1, *measured_barrier(library), **caches)
-        print(f"barrier: {model.fixed:.0f} ns and {model.each:.0f} ns a thread")
+        model = Machine(1, *measured_barriers(folder), **caches)
+        print(
+            f"regions {model.fixed:.0f} ns, barriers inside them {model.inner:.0f} ns, both and "
+            f"{model.each:.0f} ns a thread"
+        )
         for program in given.program:
             alone = _simulate(program, 1, library, model, given)
             print(f"\n{program}: {alone.time / 1e6:.3f} ms with one thread")
@@ -123,7 +133,7 @@ def main(arguments=None):
 
 
 def _simulate(program, threads, library, model, given):
-    recorded = run(program, threads, given.rounds, library, model, given.sweep)
+    recorded = run(program, threads, given.rounds, library, model, given.apart)
     return predict(recorded, replace(model, threads=threads))
 
 
@@ -137,7 +147,7 @@ def _report(program, threads, alone, prediction, given):
     for line in limits(alone, prediction, threads, given.rows):
         print("   ", line)
     if given.measure and threads <= (os.cpu_count() or 1):
-        real = min(run(program, threads, 2 * given.rounds)["times"])
+        real = min(run(program, threads, 10 * given.rounds)["times"])
         share = prediction.time / real
         print(f"    measured {real / 1e6:.3f} ms: predicted / measured {share:.2f}", flush=True)
 

@@ -30,10 +30,11 @@ class Operator:
     serial : float
         Nanoseconds outside regions.
     regions : list of list of float
-        Minimum time of each rank, for each region.
+        Minimum time of each rank, for each region or part of one between barriers.
     size : int
         Bytes of its arrays.
-    barrier : float
+    barriers : float
+        Nanoseconds in barriers.
     least : float
         Nanoseconds in which memory delivers its arrays.
     """
@@ -43,13 +44,8 @@ class Operator:
     serial: float
     regions: list = field(default_factory=list)
     size: int = 0
-    barrier: float = 0.0
+    barriers: float = 0.0
     least: float = 0.0
-
-    @property
-    def barriers(self):
-        """Time in barriers."""
-        return self.barrier * len(self.regions)
 
     @property
     def longest(self):
@@ -95,13 +91,36 @@ def _inside(play, operators):
         own = []
         while regions and regions[0][0] < ended:
             own.append(regions.pop(0))
-        serial = max(0, ended - began - sum(longest for _, longest, _ in own))
-        found.append((name, node, arrays, serial, [ranks for _, _, ranks in own]))
+        serial = max(0, ended - began - sum(longest for _, longest, _, _ in own))
+        times, ends = [ranks for _, _, ranks, _ in own], [end for _, _, _, end in own]
+        found.append((name, node, arrays, serial, times, ends))
     return found
 
 
+def _on_own_cores(times, apart):
+    """Minimum time of each rank of a region with a core of its own.
+
+    Ranks that never had one are assumed to gain or lose as much by it as those that had.
+
+    Parameters
+    ----------
+    times : list of list of float
+        Of each run and rank.
+    apart : list of int
+        The rank of each run that had a core of its own. The other ranks shared one.
+    """
+    times, apart = np.array(times, float), np.array(apart)[:, np.newaxis]
+    ranks = np.arange(times.shape[1])
+    own = (apart == ranks) | ((apart >= 0) & (len(ranks) == 2))
+    alone = np.where(own, times, np.inf).min(axis=0)
+    shared = np.where(own, np.inf, times).min(axis=0)
+    known, both = np.isfinite(alone), np.isfinite(alone) & np.isfinite(shared)
+    gain = alone[both].sum() / shared[both].sum() if shared[both].sum() > 0 else 1.0
+    return np.where(known, alone, shared * gain).tolist()
+
+
 def predict(recorded, machine):
-    """Predict a step from the minimum times of each rank over all runs.
+    """Predict a step from the minimum times of each rank on a core of its own.
 
     Parameters
     ----------
@@ -126,14 +145,18 @@ def predict(recorded, machine):
     size = sum(bytes_of(op[2]) for op in first)
     part = machine.from_memory(size)
     operators = []
-    for i, (name, node, arrays, _, regions) in enumerate(first):
-        serial = min(run[i][3] for run in runs)
+    apart = [run["apart"] for run in recorded["runs"]]
+    # Serial code runs on the core of rank 0.
+    serial_runs = [run for run, rank in zip(runs, apart, strict=True) if rank <= 0]
+    for i, (name, node, arrays, _, regions, ends) in enumerate(first):
+        serial = min(run[i][3] for run in serial_runs)
         shortest = [
-            np.min([run[i][4][r] for run in runs], axis=0).tolist() for r in range(len(regions))
+            _on_own_cores([run[i][4][r] for run in runs], apart) for r in range(len(regions))
         ]
         own = bytes_of(arrays)
         least = machine.least(own, part)
-        operators.append(Operator(name, node, serial, shortest, own, machine.barrier, least))
+        barriers = sum(map(machine.barrier, ends))
+        operators.append(Operator(name, node, serial, shortest, own, barriers, least))
     # Runs without the profiler tell what is left, as recording operators takes time between them.
     serial = sum(operator.serial for operator in operators)
     return Prediction(operators, max(0, min(recorded["outside"]) - serial))

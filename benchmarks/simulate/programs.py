@@ -80,10 +80,23 @@ def _small(mx, batch):
     return _predicting(mx, net, [_images(mx, batch, 32)])
 
 
+def _own_rows(mx, batch, length=768, layers=12):
+    """Normalisations of rows, which stay in their threads' caches.
+
+    N threads take as long for N times as many rows, plus a barrier each.
+    """
+    nn = mx.gluon.nn
+    net = nn.HybridSequential()
+    net.add(*(nn.LayerNorm(in_channels=length) for _ in range(layers)))
+    rows = np.random.RandomState(batch).standard_normal((batch, length)).astype("float32")
+    return _predicting(mx, net, [mx.nd.array(rows)])
+
+
 PROGRAMS = {
     "resnet50": _resnet,
     "bert_base": _bert,
     "resnet50_training": _resnet_training,
+    "own_rows": _own_rows,
     "small": _small,
     "small_training": _small_training,
 }

@@ -13,6 +13,8 @@ from pathlib import Path
 
 __all__ = ["Region", "Team", "main"]
 
+_SERIAL_RUNS = 5
+
 
 class Region(ctypes.Structure):
     """``Region`` of ``team.c``."""
@@ -22,7 +24,7 @@ class Region(ctypes.Structure):
         ("longest", ctypes.c_int64),
         ("first", ctypes.c_int64),
         ("ranks", ctypes.c_int32),
-        ("unused", ctypes.c_int32),
+        ("ends", ctypes.c_int32),
     ]
 
 
@@ -34,26 +36,31 @@ class Team:
     library : str
         Compiled ``team.c``, preloaded into this process.
     about : dict
-        Team size, barrier model, bytes to sweep over before each rank.
+        Team size and barrier model.
     """
 
     def __init__(self, library, about):
         self._library = library = ctypes.CDLL(library)
         library.simulate_regions.restype = ctypes.c_int64
-        numbers = [ctypes.c_int32, ctypes.c_double, ctypes.c_double, ctypes.c_int64]
-        library.simulate_begin.argtypes = numbers
-        library.simulate_begin(about["team"], about["fixed"], about["each"], about["sweep"])
+        library.simulate_begin.argtypes = [ctypes.c_int32] + 3 * [ctypes.c_double]
+        library.simulate_begin(about["team"], about["fixed"], about["each"], about["inner"])
 
-    def run(self, step):
-        """Run `step`.
+    def place(self, rank):
+        """Have `rank` run on a core of its own from now on; return whether there are two."""
+        return bool(self._library.simulate_apart(rank))
+
+    def run(self, step, rank=0):
+        """Run `step`, with `rank` on a core of its own.
 
         Returns
         -------
         dict
-            Begin and end on the simulated clock, and for each region its begin, duration and the
-            times of its ranks. All in nanoseconds.
+            Begin and end on the simulated clock; for each region, or part between barriers, its
+            begin, duration, the times of its ranks, whether it ends there; all in nanoseconds. The
+            rank with a core of its own (-1: none).
         """
         library = self._library
+        apart = rank if self.place(rank) else -1
         library.simulate_log(1)
         began = time.perf_counter_ns()
         step()
@@ -61,8 +68,10 @@ class Team:
         library.simulate_log(0)
         regions, took = ctypes.POINTER(Region)(), ctypes.POINTER(ctypes.c_float)()
         count = library.simulate_regions(ctypes.byref(regions), ctypes.byref(took))
-        log = [(r.began, r.longest, took[r.first : r.first + r.ranks]) for r in regions[:count]]
-        return {"began": began, "ended": ended, "regions": log}
+        log = [
+            (r.began, r.longest, took[r.first : r.first + r.ranks], r.ends) for r in regions[:count]
+        ]
+        return {"began": began, "ended": ended, "regions": log, "apart": apart}
 
 
 def _operators(file):
@@ -86,17 +95,17 @@ def _operators(file):
 
 def _outside(play):
     """Nanoseconds of a run outside parallel regions."""
-    inside = sum(longest for _, longest, _ in play["regions"])
+    inside = sum(region[1] for region in play["regions"])
     return play["ended"] - play["began"] - inside
 
 
-def _simulated(mx, step, team, rounds):
-    outside = [_outside(team.run(step)) for _ in range(rounds)]
+def _simulated(mx, step, team, rounds, ranks):
+    outside = [_outside(team.run(step)) for _ in range(max(rounds, _SERIAL_RUNS))]
     with tempfile.TemporaryDirectory() as folder:
         file = str(Path(folder, "trace.json"))
         mx.profiler.set_config(profile_symbolic=True, profile_imperative=True, filename=file)
         mx.profiler.set_state("run")
-        runs = [team.run(step) for _ in range(rounds)]
+        runs = [team.run(step, rank) for rank in ranks for _ in range(rounds)]
         mx.profiler.set_state("stop")
         mx.profiler.dump()
         return {"runs": runs, "operators": _operators(file), "outside": outside}
@@ -118,10 +127,12 @@ def main(job):
     from benchmarks.simulate.programs import make
 
     step = make(mx, job["program"], job["batch"])
+    if team:
+        team.place(0)
     for _ in range(3):
         outputs = step().asnumpy().tolist()
     if team:
-        result = _simulated(mx, step, team, job["rounds"])
+        result = _simulated(mx, step, team, job["rounds"], job["play"]["ranks"])
     else:
         result = _measured(step, job["rounds"])
     result["outputs"] = outputs

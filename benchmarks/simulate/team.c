@@ -2,6 +2,10 @@
 // threads would have taken. It is preloaded (LD_PRELOAD), so that libmxcy and oneDNN use these
 // functions instead of libgomp's: the ranks of a region run one after the other and are timed.
 //
+// With a second CPU, one rank at a time has a core of its own, which runs nothing else: the data
+// that it has used before is in that core's caches, and no other data. The other ranks share a
+// core.
+//
 // A rank that spins until another rank writes, as in oneDNN's generated barriers, is detected by a
 // timer: if there is a pause instruction near the interrupted one, another rank runs first. When a
 // program is run again, the timer looks whether the rank has begun to spin earlier than known.
@@ -25,39 +29,41 @@
 #include <unistd.h>
 #include <x86intrin.h>
 
+#include "second_core.h"
+
 #define SHOWN __attribute__((visibility("default")))
 #define OWN_TO_THREAD static __thread
 
 typedef void (*Body)(void*);
 
-// A logged region; the times of its ranks are `ranks` floats of the log, from `first` on.
+// A logged region, or a part of one between barriers; the times of its ranks are `ranks` floats of
+// the log, from `first` on.
 typedef struct {
   int64_t began;    // nanoseconds, of the simulated clock
   int64_t longest;  // its duration on that clock: the slowest rank plus the barrier
   int64_t first;
-  int32_t ranks, unused;
+  int32_t ranks;
+  int32_t ends;  // whether a barrier inside the region follows (0), or its end
 } Region;
 
 enum {
   kRegions = 1 << 16,
   kTimes = 1 << 22,
   kMostRanks = 256,
-  kStack = 2 << 20,
+  kStack = (2 << 20) + (5 << 12),  // so that the ends of stacks do not share cache sets
   kStuck = 60,
-  kHands = 1000,
-  kCheck = 1000,    // microseconds between checks of a rank
-  kIdle = 1000000,  // consecutive checks that find every rank waiting
-  kBatch = 100
+  kCheck = 1000,   // microseconds between checks of a rank
+  kIdle = 1000000  // consecutive checks that find every rank waiting
 };
 
 static const double kGolden = .6180339887498949;  // its multiples, modulo 1, are evenly spread
 
 static struct {
   int32_t team;
-  double fixed, each;  // nanoseconds of a barrier: constant, and per thread
-  int64_t sweep;       // bytes overwritten before each rank, to evict its caches
-  char* swept;
-  int64_t saved;  // nanoseconds by which the simulated clock is behind the thread's
+  double fixed, each;  // nanoseconds of a region: constant, and per thread
+  double inner;        // as `fixed`, of a barrier inside a region
+  int32_t apart;       // the rank with a core of its own; -1: none
+  int64_t saved;       // nanoseconds by which the simulated clock is behind the thread's
   int32_t logging;
   int64_t regions, times;
   Region* log;
@@ -66,12 +72,13 @@ static struct {
   double part;                  // of the time at which a rank spun, for the next check
   volatile int64_t rank_began;  // CPU time, for the watchdog; 0: no rank is running
   int64_t idle;                 // consecutive checks that found a rank waiting
-} g;
+} g = {.apart = -1};
 
 OWN_TO_THREAD int32_t t_most;  // limit set by omp_set_num_threads; 0: none
 OWN_TO_THREAD int32_t t_inside, t_rank, t_ranks = 1;
 OWN_TO_THREAD int64_t t_began, t_rank_began;
-static float t_took[kMostRanks];  // one thread at a time computes
+OWN_TO_THREAD volatile int32_t t_computes;  // whether this thread is running a rank
+static float t_took[kMostRanks];            // one thread at a time computes
 
 static int64_t real_clock(clockid_t clock) {
   struct timespec t;
@@ -109,11 +116,13 @@ SHOWN int clock_gettime(clockid_t clock, struct timespec* t) {
 }
 
 // --- checks of ranks --------------------------------------------------------------------------
+OWN_TO_THREAD timer_t t_timer;  // signals the thread itself
+
 // Check the running rank after some nanoseconds, and from then on regularly.
 static void check_after(double wait) {
-  const int64_t least = wait > 1000 ? (int64_t)(wait / 1000) : 1;
-  const struct itimerval times = {{0, kCheck}, {0, least}};
-  setitimer(ITIMER_REAL, &times, NULL);
+  const int64_t least = wait > 1000 ? (int64_t)wait : 1000;
+  const struct itimerspec times = {{0, kCheck * 1000}, {least / 1000000000, least % 1000000000}};
+  timer_settime(t_timer, 0, &times, NULL);
 }
 
 // When the running rank was seen to spin; NULL: it did so in this phase, or runs are not logged.
@@ -131,29 +140,26 @@ static void begin_rank(int32_t rank) {
     if (g.part >= 1) g.part -= 1;
     check_after(*spin * (1 - g.part * g.part / 2));
   }
-  if (g.sweep) {
-    for (int64_t i = 0; i < g.sweep; i += 64) ++g.swept[i];
-  }
+  t_computes = 1;
   g.rank_began = real_clock(CLOCK_PROCESS_CPUTIME_ID);
   t_rank_began = now();
 }
 
 static void end_rank(void) {
+  t_computes = 0;
   t_took[t_rank] += (float)(now() - t_rank_began);
   g.rank_began = 0;
 }
 
-static double barrier(int32_t ranks) { return g.fixed + g.each * ranks; }
-
 // Account for the work of all ranks up to a barrier or the end of the region.
-static void end_phase(void) {
+static void end_phase(int ends) {
   float longest = 0;
   for (int32_t i = 0; i < t_ranks; ++i)
     if (t_took[i] > longest) longest = t_took[i];
-  const int64_t took = (int64_t)(longest + barrier(t_ranks));
+  const int64_t took = (int64_t)(longest + (ends ? g.fixed : g.inner) + g.each * t_ranks);
   if (g.logging && g.regions < kRegions && g.times + t_ranks <= kTimes) {
     memcpy(g.took + g.times, t_took, (size_t)t_ranks * sizeof *t_took);
-    g.log[g.regions++] = (Region){g_origin + t_began, took, g.times, t_ranks, 0};
+    g.log[g.regions++] = (Region){g_origin + t_began, took, g.times, t_ranks, ends};
     g.times += t_ranks;
   }
   memset(t_took, 0, (size_t)t_ranks * sizeof *t_took);
@@ -164,43 +170,69 @@ static void end_phase(void) {
 
 // All ranks but 0 are fibers, so that one can stop at a barrier while others continue.
 static struct {
-  ucontext_t contexts[kMostRanks], caller;
+  ucontext_t contexts[kMostRanks], callers[2];  // of either core
   char* stacks;
-  enum { kReady, kAtBarrier, kDone } states[kMostRanks];
+  enum { kNew, kReady, kAtBarrier, kDone } states[kMostRanks];
+  int32_t ranks;
   Body body;
   void* data;
 } g_fibers;
+
+// Whether a rank runs on the second core. Rank 0 runs where serial code does, on the first one.
+static int is_second(int32_t rank) { return g.apart == 0 ? rank != 0 : rank && rank == g.apart; }
+
+static void leave(int state) {
+  const int32_t rank = t_rank;
+  g_fibers.states[rank] = state;
+  swapcontext(&g_fibers.contexts[rank], &g_fibers.callers[is_second(rank)]);
+}
 
 static void fiber(void) {
   begin_rank(t_rank);
   g_fibers.body(g_fibers.data);
   end_rank();
-  g_fibers.states[t_rank] = kDone;
-  swapcontext(&g_fibers.contexts[t_rank], &g_fibers.caller);
+  leave(kDone);
+}
+
+// Continue a rank on the calling thread until it waits or ends.
+static void resume(int32_t rank) {
+  ucontext_t* context = &g_fibers.contexts[rank];
+  if (g_fibers.states[rank] == kNew) {
+    getcontext(context);
+    context->uc_stack.ss_sp = g_fibers.stacks + (int64_t)rank * kStack;
+    context->uc_stack.ss_size = kStack;
+    makecontext(context, fiber, 0);
+    g_fibers.states[rank] = kReady;
+  }
+  t_inside = 1, t_rank = rank, t_ranks = g_fibers.ranks;
+  swapcontext(&g_fibers.callers[is_second(rank)], context);
+  t_rank = 0;
 }
 
 // Run all ranks but 0 until they wait or end; returns whether one waits, but not at a barrier.
 static int run_others(void) {
   int ready = 0;
   for (int32_t i = 1; i < t_ranks; ++i) {
-    if (g_fibers.states[i] != kReady) continue;
-    t_rank = i;
-    swapcontext(&g_fibers.caller, &g_fibers.contexts[i]);
+    if (g_fibers.states[i] > kReady) continue;
+    if (is_second(i)) {
+      on_second_core(resume, i);
+    } else {
+      resume(i);
+    }
     ready |= g_fibers.states[i] == kReady;
   }
-  t_rank = 0;
   return ready;
 }
 
 // End the phase when rank 0 reaches a barrier; returns whether other ranks continue.
 static int meet(void) {
   while (run_others()) continue;
-  end_phase();
   int go_on = 0;
+  for (int32_t i = 1; i < t_ranks; ++i) go_on |= g_fibers.states[i] == kAtBarrier;
+  end_phase(!go_on);
   for (int32_t i = 1; i < t_ranks; ++i) {
     if (g_fibers.states[i] != kAtBarrier) continue;
     g_fibers.states[i] = kReady;
-    go_on = 1;
   }
   return go_on;
 }
@@ -212,17 +244,10 @@ static void begin_region(Body body, void* data, unsigned ranks) {
     g_fibers.stacks = mmap(NULL, (size_t)kMostRanks * kStack, PROT_READ | PROT_WRITE, map, -1, 0);
   }
   t_inside = 1;
-  t_ranks = (int32_t)ranks;
+  t_ranks = g_fibers.ranks = (int32_t)ranks;
   g_fibers.body = body;
   g_fibers.data = data;
-  for (int32_t i = 1; i < t_ranks; ++i) {
-    ucontext_t* context = &g_fibers.contexts[i];
-    getcontext(context);
-    context->uc_stack.ss_sp = g_fibers.stacks + (int64_t)i * kStack;
-    context->uc_stack.ss_size = kStack;
-    makecontext(context, fiber, 0);
-    g_fibers.states[i] = kReady;
-  }
+  for (int32_t i = 1; i < t_ranks; ++i) g_fibers.states[i] = kNew;
   run_others();
   begin_rank(0);
 }
@@ -232,12 +257,6 @@ static void end_region(void) {
   while (meet()) continue;
   t_inside = t_rank = 0;
   t_ranks = 1;
-}
-
-static void leave(int state) {
-  const int32_t rank = t_rank;
-  g_fibers.states[rank] = state;
-  swapcontext(&g_fibers.contexts[rank], &g_fibers.caller);
 }
 
 SHOWN void GOMP_barrier(void) {
@@ -283,7 +302,7 @@ static int pauses(const unsigned char* at) {
 static void check_rank(int number, siginfo_t* info, void* given) {
   (void)number, (void)info;
   const ucontext_t* context = given;
-  if (!t_simulates || !g.rank_began || t_ranks <= 1) return;
+  if (!t_computes) return;
   float* spin = spin_of_rank();
   const float took = (float)(now() - t_rank_began);
   if (!pauses((const unsigned char*)context->uc_mcontext.gregs[REG_RIP])) {
@@ -300,11 +319,17 @@ static void check_rank(int number, siginfo_t* info, void* given) {
   switch_rank();
 }
 
+// Have the calling thread's ranks checked.
 static void begin_checks(void) {
   struct sigaction action = {0};
   action.sa_sigaction = check_rank;
   action.sa_flags = SA_SIGINFO | SA_RESTART | SA_NODEFER;
   sigaction(SIGALRM, &action, NULL);
+  struct sigevent event = {0};
+  event.sigev_notify = SIGEV_THREAD_ID;
+  event.sigev_signo = SIGALRM;
+  event._sigev_un._tid = (pid_t)syscall(SYS_gettid);
+  timer_create(CLOCK_MONOTONIC, &event, &t_timer);
   check_after(kCheck * 1000.0);
 }
 
@@ -371,52 +396,29 @@ static void* watch(void* unused) {
   return unused;
 }
 
-SHOWN void simulate_begin(int32_t team, double fixed, double each, int64_t sweep) {
+SHOWN void simulate_begin(int32_t team, double fixed, double each, double inner) {
+  g.team = team;
   g.fixed = fixed;
   g.each = each;
-  g.sweep = sweep;
-  free(g.swept);
-  g.swept = calloc((size_t)sweep + 64, 1);
-  if (!g.log) {
-    g.log = malloc(kRegions * sizeof *g.log);
-    g.took = malloc(kTimes * sizeof *g.took);
-    g.spins = calloc(kTimes, sizeof *g.spins);
-    pthread_t thread;
-    pthread_create(&thread, NULL, watch, NULL);
-  }
-  g.team = team;
+  g.inner = inner;
+  g.log = malloc(kRegions * sizeof *g.log);
+  g.took = malloc(kTimes * sizeof *g.took);
+  g.spins = calloc(kTimes, sizeof *g.spins);
+  pthread_t thread;
+  pthread_create(&thread, NULL, watch, NULL);
   t_simulates = 1;
   calibrate();
   if (team > 1) begin_checks();
   g_origin = real_clock(CLOCK_MONOTONIC) - now();
 }
 
-// Nanoseconds for transferring a cache line between cores: two threads pass it back and forth.
-static volatile int64_t g_line[16];
-static void* answer(void* unused) {
-  for (int64_t i = 1; i < kHands; i += 2) {
-    while (__atomic_load_n(g_line, __ATOMIC_ACQUIRE) != i) _mm_pause();
-    __atomic_store_n(g_line, i + 1, __ATOMIC_RELEASE);
-  }
-  return unused;
-}
-SHOWN double simulate_handover(void) {
-  double best = 1e9;
-  for (int turn = 0; turn < 20; ++turn) {
-    pthread_t other;
-    g_line[0] = 0;
-    if (pthread_create(&other, NULL, answer, NULL) != 0) return -1;
-    int64_t began = 0;
-    for (int64_t i = 0; i < kHands; i += 2) {
-      if (i % kBatch == 0) began = real_clock(CLOCK_MONOTONIC);
-      __atomic_store_n(g_line, i + 1, __ATOMIC_RELEASE);
-      while (__atomic_load_n(g_line, __ATOMIC_ACQUIRE) != i + 2) _mm_pause();
-      const double each = (double)(real_clock(CLOCK_MONOTONIC) - began) / kBatch;
-      if (i % kBatch == kBatch - 2 && each < best) best = each;
-    }
-    pthread_join(other, NULL);
-  }
-  return best;
+// Have a rank run on a core of its own from now on; returns whether there are two.
+SHOWN int32_t simulate_apart(int32_t rank) {
+  static int began, two;
+  if (!began) two = g.team > 1 && begin_second_core(begin_checks);
+  began = 1;
+  if (two) g.apart = rank;
+  return two;
 }
 
 SHOWN void simulate_log(int32_t on) {

@@ -9,7 +9,7 @@ from benchmarks.simulate.machine import Machine, compiled
 from benchmarks.simulate.prediction import bytes_of, predict
 from benchmarks.simulate_threads import limits, main, run
 
-MACHINE = Machine(4, 100.0, 25.0, second_cache=50, last_cache=200, bandwidth=2)
+MACHINE = Machine(4, 100.0, 25.0, 10.0, second_cache=50, last_cache=200, bandwidth=2)
 
 
 @pytest.fixture(scope="module")
@@ -25,14 +25,15 @@ def test_bytes_of_arrays():
     assert bytes_of(["bfloat16(4,)", "int8(0, 3)"]) == 8
 
 
-def simulated_run(at, relu, first, second):
-    """A run of two operators, the first of which has two regions; `relu` is its serial time."""
+def simulated_run(at, relu, first, second, apart=-1):
+    """A run of two operators; the first has a region with a barrier and `relu` serial time."""
     operators = [
         (at + 10, at + 70 + relu, "conv", "a", ["float32(100,)"]),
         (at + 80 + relu, at + 90 + relu, "copy", "b", []),
     ]
-    regions = [(at + 12, 40, first), (at + 60, 20, second)]
-    return {"began": at, "ended": at + 100 + relu, "regions": regions}, operators
+    regions = [(at + 12, 40, first, 0), (at + 60, 20, second, 1)]
+    log = {"began": at, "ended": at + 100 + relu, "regions": regions, "apart": apart}
+    return log, operators
 
 
 def recorded(*runs):
@@ -52,13 +53,27 @@ def test_minimum_times_of_all_runs_are_combined():
     assert conv.regions == [[6, 4, 0], [3, 3, 2]] and copy.regions == []
     assert conv.serial == 5 and copy.serial == 10 and found.between == 30
     assert conv.busy == 2 and conv.work == 5 + 10 + 8
-    assert conv.barriers == 2 * 200 and conv.least == 0  # 400 bytes fit into 4 * 50 + 200
-    assert conv.time == 5 + 6 + 3 + 400 and found.time == conv.time + 10 + 30
+    assert conv.barriers == 110 + 200 and conv.least == 0  # 400 bytes fit into 4 * 50 + 200
+    assert conv.time == 5 + 6 + 3 + 310 and found.time == conv.time + 10 + 30
+
+
+def test_times_on_a_core_of_its_own_count():
+    runs = (9, [8, 6, 4], [2, 2, 2], 0), (3, [9, 5, 4], [4, 1, 0], 1)
+    conv, _ = predict(recorded(*runs), MACHINE).operators
+    assert conv.serial == 9  # on the core that runs no other rank
+    # Both took 8 + 5 on their own cores and 9 + 6 on a shared one; the last rank never had its own.
+    assert conv.regions == [[8, 5, pytest.approx(4 * 13 / 15)], [2, 1, 0]]
+
+
+def test_both_of_two_ranks_have_their_own_cores():
+    runs = (5, [9, 4], [3, 3], 0), (5, [6, 8], [3, 5], 1)
+    conv, _ = predict(recorded(*runs), MACHINE).operators
+    assert conv.regions == [[6, 4], [3, 3]] and conv.serial == 5
 
 
 def test_memory_delivers_what_exceeds_the_caches():
-    one = Machine(1, 0, 0, second_cache=50, last_cache=50, bandwidth=2)
-    assert one.barrier == 0 and one.from_memory(400) == 0.75 and one.from_memory(0) == 0
+    one = Machine(1, 0, 0, 0, second_cache=50, last_cache=50, bandwidth=2)
+    assert one.barrier() == 0 and one.from_memory(400) == 0.75 and one.from_memory(0) == 0
     conv, _ = predict(recorded((5, [6, 4, 0], [3, 3, 2])), one).operators
     assert conv.least == 400 * 0.75 / 2 == conv.time
 
@@ -94,7 +109,8 @@ def test_a_simulated_team_computes_the_same(library):
 
 def test_ranks_that_wait_for_each_other_are_recorded(library):
     losses = [
-        run("small_training:16", n, 1, library, Machine(n, 500, 100))["outputs"] for n in (1, 8)
+        run("small_training:16", n, 1, library, Machine(n, 500, 100), apart=3)["outputs"]
+        for n in (1, 8)
     ]
     np.testing.assert_allclose(losses[1], losses[0], rtol=1e-4, atol=1e-5)
 
