@@ -30,6 +30,9 @@ class Agreement:
         Time.
     """
 
+    #: seconds of waiting after which a warning says so
+    patience = 60
+
     def __init__(self, steps, what):
         self.steps, self.what, self.number = steps, what, 0
         self.over = threading.Event()

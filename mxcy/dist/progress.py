@@ -1,6 +1,7 @@
 """The progress thread of a process: MPI is called there, or while it is at rest."""
 
 import itertools
+import logging
 import threading
 import time
 from collections import deque
@@ -108,7 +109,9 @@ class ProgressThread:
             target=self._run, args=(open_world,), name="mxcy progress", daemon=True
         )
         self._thread.start()
-        self._opened.over.wait()
+        while not self._opened.over.wait(self._opened.patience):
+            seconds = time.monotonic() - self._opened.began
+            logging.warning("waiting for %.0f seconds for all processes of the job", seconds)
         if self._opened.error is not None:
             raise self._opened.error
 

@@ -287,20 +287,3 @@ def test_failed_delivery_is_reported_to_all():
     first, second = run(2, program)
     assert str(second) == "key 'a', round 1: ValueError: no"
     assert str(first) == "rank 1 (memory): key 'a', round 1: ValueError: no"
-
-
-def test_timeout_names_missing_ranks():
-    def program(rank):
-        rank.init(a=np.zeros(2))
-        if rank.rank != 1:
-            rank.push("a", np.ones(2))
-            rank.pull("a")
-        else:
-            time.sleep(1.5)
-
-    results = run(3, program, patience=0.5)
-    for result in (results[0], results[2]):
-        assert str(result) == (
-            "waited 0.5 seconds (MXCY_DIST_TIMEOUT) for round 1 of key 'a': "
-            "rank 1 (memory) has not reached it"
-        )

@@ -1,6 +1,8 @@
 """Control messages between ranks: departures, progress reports, failures, membership changes."""
 
 import json
+import logging
+import math
 import time
 
 from mxcy.base import MXNetError
@@ -31,6 +33,7 @@ class ControlMessages:
         self._answers = None
         self._present, self._all_present = set(), None
         self._asked = self._looked = 0.0
+        self._warned = None  # the agreement that the last warning was about
         self._failing = {}  # rank -> when it reported that its program failed
         self._heartbeat = heartbeat
         self.neighbour = self._new_neighbour()
@@ -94,8 +97,7 @@ class ControlMessages:
             self._handlers[content.pop("kind")](rank, **content)
             moved = True
         self._look_after_neighbour(now)
-        if self._patience:
-            self._lose_patience(now)
+        self._watch_waits(now)
         return moved
 
     def _look_after_neighbour(self, now):
@@ -201,9 +203,10 @@ class ControlMessages:
             waits.append((self._progress.waiting.began, None, self._progress.waiting))
         return min(waits, key=lambda wait: wait[0], default=None)
 
-    def _lose_patience(self, now):
+    def _watch_waits(self, now):
+        """Ask the others where they are if a wait takes long; warn of those behind, or fail."""
         wait = self._waits()
-        if wait is None or now - wait[0] < self._patience:
+        if wait is None or now - wait[0] < self._limit(*wait[1:]):
             self._answers = None
             return
         if self._answers is None:
@@ -213,36 +216,54 @@ class ControlMessages:
         others = self._world.size - 1
         if len(self._answers) < others and time.monotonic() - self._asked < _ANSWER_SECONDS:
             return
-        _, exchange, waited = wait
-        message = self._blame(exchange, waited)
-        if exchange is None:
-            waited.error = MXNetError(message)
-        else:
-            exchange.fail_key(waited, message)
+        self._report(now - wait[0], *wait[1:])
         self._answers = None
 
-    def _blame(self, exchange, waited):
+    def _limit(self, exchange, waited):
+        """Seconds of waiting until a warning, if it is due, or until the wait fails."""
+        patience = self._patience or math.inf
+        warns = exchange is None and waited is not self._warned
+        return min(patience, waited.patience) if warns else patience
+
+    def _report(self, seconds, exchange, waited):
+        silent, behind = self._missing(exchange, waited)
+        reasons = [f"{self._names(silent)} does not answer"] if silent else []
+        reasons += [f"{self._names(behind)} has not reached it"] if behind else []
+        reason = "; ".join(reasons) or "all ranks have reached it"
         what = (
             waited.what if exchange is None else f"round {waited.rounds + 1} of key {waited.key!r}"
         )
+        if not self._patience or seconds < self._patience:
+            self._warned = waited
+            present = set(range(self._world.size)).difference(silent, behind)
+            if self._world.rank == min(present):  # one line is enough
+                logging.warning("waiting for %s for %.0f seconds: %s", what, seconds, reason)
+            return
+        text = f"waited {self._patience:g} seconds (MXCY_DIST_TIMEOUT) for {what}: {reason}"
+        if exchange is None:
+            waited.error = MXNetError(text)
+        else:
+            exchange.fail_key(waited, text)
+
+    def _names(self, ranks):
+        return ", ".join(map(self.name, ranks))
+
+    def _missing(self, exchange, waited):
+        """The ranks that do not answer, and those that have not reached what is waited for."""
         silent, behind = [], []
         for rank in range(self._world.size):
             if rank == self._world.rank:
                 continue
             state = self._answers.get(rank)
             if state is None:
-                silent.append(self.name(rank))
+                silent.append(rank)
             elif exchange is None and state["tasks"] < waited.number:
-                behind.append(self.name(rank))
+                behind.append(rank)
             elif rank in self._progress.joining.ranks:
                 continue
             elif exchange is not None and _rounds_of(state, exchange, waited) <= waited.rounds:
-                behind.append(self.name(rank))
-        reasons = [f"{', '.join(silent)} does not answer"] if silent else []
-        reasons += [f"{', '.join(behind)} has not reached it"] if behind else []
-        return f"waited {self._patience:g} seconds (MXCY_DIST_TIMEOUT) for {what}: " + (
-            "; ".join(reasons) or "all ranks have reached it"
-        )
+                behind.append(rank)
+        return silent, behind
 
 
 def _rounds_of(state, exchange, slot):
