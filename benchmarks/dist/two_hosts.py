@@ -9,6 +9,7 @@ import argparse
 import contextlib
 import os
 import shlex
+import signal
 import subprocess
 import sys
 import tempfile
@@ -112,8 +113,13 @@ def run(command, processes, rate=None, timeout=300, **variables):
             "OMP_NUM_THREADS": "1",
             **variables,
         }
-        done = subprocess.run(line, env=environment, stdin=subprocess.DEVNULL, timeout=timeout + 10)
-    return done
+        process = subprocess.Popen(line, env=environment, stdin=subprocess.DEVNULL)
+        try:
+            code = process.wait(timeout + 10)
+        finally:  # if a signal ends this program, nothing else ends the command
+            process.terminate()
+            process.wait()
+    return subprocess.CompletedProcess(line, code)
 
 
 def main():
@@ -128,6 +134,7 @@ def main():
     if os.geteuid() != 0:
         sys.exit(f"two_hosts: {shlex.join(options.command)}: network namespaces need root")
     pairs = dict(pair.split("=", 1) for pair in options.env)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     done = run(options.command, options.n, options.rate, options.timeout, **pairs)
     return done.returncode
 
