@@ -19,7 +19,8 @@ pytestmark = pytest.mark.skipif(
 
 def _message(ids, rows):
     ids, rows = np.array(ids, np.int64), np.array(rows, np.float32).reshape(len(ids), 2)
-    return np.concatenate([ids.view(np.uint8), rows.reshape(-1).view(np.uint8)]), [len(ids)]
+    form = [len(ids), len(ids), False]
+    return np.concatenate([ids.view(np.uint8), rows.reshape(-1).view(np.uint8)]), form
 
 
 def test_a_share_adds_up_rows():
@@ -62,7 +63,7 @@ def test_shares_of_all_types_add_up_rows_of_many_workers(dtype):
         rows = draw.randint(-100, 100, (count, 3)).astype(dtype)
         np.add.at(expected, ids, rows)
         message = np.concatenate([ids.view(np.uint8), rows.reshape(-1).view(np.uint8)])
-        pushed.append(share.read(message, [count]))
+        pushed.append(share.read(message, [count, count, False]))
     share.replace(share.total(pushed))
     every = np.arange(50)
     assert (share.answer(every.view(np.uint8), False)[1] == expected).all()

@@ -117,11 +117,12 @@ def test_files_that_may_not_be_opened():
 class _Worker:
     """A worker with rows on servers, which are workers too."""
 
-    def __init__(self, world, among_workers):
-        self.rank = world.rank
+    def __init__(self, world, among_workers, updater):
+        self.rank, self.updates = world.rank, updater is not None
         self._progress = ProgressThread(lambda: world)
         self.client = RowClient(self._progress, True, 0, among_workers=among_workers)
         rules = ServerRules(self.rank)
+        rules.follow(self.client.number, lambda: updater)
         self._progress.submit(lambda: KeyServer(self._progress.messenger, 0, rules))
 
     def pull(self, key, ids):
@@ -136,16 +137,20 @@ class _Worker:
         self._progress.close()
 
 
+def _add(key, total, stored):
+    stored[:] = stored + total.tostype("default")
+
+
 def _program(worker, seed, ranks):
     """Push and pull random rows of all ranks, which each rank draws; compare with a table."""
     draw = np.random.default_rng(seed)
     height, width = int(draw.integers(1, 60)), int(draw.choice([1, 3, 16, 64]))
-    table = draw.normal(size=(height, width)).astype("f4")
+    table = draw.integers(-9, 9, (height, width)).astype("f4")
     worker.client.init([("k", table)], ["float32"])
     kept = []
     for _ in range(12):
         if draw.integers(3):
-            table = np.zeros_like(table)
+            table = table.copy() if worker.updates else np.zeros_like(table)
             for rank in range(ranks):
                 ids = np.sort(draw.integers(0, height, int(draw.integers(0, 2 * height))))
                 rows = draw.integers(-9, 9, (ids.size, width)).astype("f4")
@@ -160,9 +165,9 @@ def _program(worker, seed, ranks):
     return all((own == expected).all() for own, expected in kept)
 
 
-@pytest.mark.parametrize("seed", range(16))
+@pytest.mark.parametrize("seed", range(28))
 def test_rows_of_random_programs(seed, monkeypatch):
-    """One machine or several, servers apart or not, with blocks and without."""
+    """One machine or several, servers apart or not, with blocks and without, and with updates."""
     monkeypatch.setattr(shared_blocks, "_LEAST", 0)
     monkeypatch.setattr(shared_blocks, "_SPACE", (1 << 20, 1 << 14)[seed % 5 == 4])
     draw = np.random.default_rng(seed)
@@ -171,9 +176,10 @@ def test_rows_of_random_programs(seed, monkeypatch):
     area = (None, 1)[seed % 4 > 0]
     shared = MemoryJob(ranks, seed, servers, per_host, area)
     results = [None] * ranks
+    updater = _add if servers == 0 and seed % 3 < 2 else None
 
     def live(number):
-        worker = _Worker(shared.worlds[number], servers == 0)
+        worker = _Worker(shared.worlds[number], servers == 0, updater)
         try:
             results[number] = _program(worker, seed, ranks)
         finally:

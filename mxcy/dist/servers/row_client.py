@@ -6,9 +6,10 @@ import numpy as np
 
 from mxcy._library.rows import copy_rows, deal_rows, find_rows, sum_rows_at
 from mxcy.base import MXNetError
-from mxcy.dist.memory import take
 from mxcy.dist.servers.key_client import Answers, KeyClient, ServedKey
 from mxcy.dist.servers.row_shares import padded
+from mxcy.dist.servers.shares import take_near
+from mxcy.dist.worlds.shared_blocks import SharedBlock
 
 __all__ = ["RowClient"]
 
@@ -52,7 +53,7 @@ class RowClient(KeyClient):
     def push_rows(self, served, ids, rows, priority=0):
         """Push copies of rows to their servers; every server gets a message, which is a push.
 
-        Servers on this machine get all rows, in one block.
+        If workers sum rows as they pull them, those on this machine get all rows, in one block.
 
         Parameters
         ----------
@@ -63,17 +64,15 @@ class RowClient(KeyClient):
             Contiguous.
         priority : int
         """
-        near, messages = self._near(), []
-        block, most = self._block_of(ids, rows) if near else (None, 0)
-        if block is None:
-            near = frozenset()
-        for number, server, _, _ in served.shares:
-            if self.places[server] in near:
-                messages.append((number, self.places[server], [ids.size, most], block))
+        blocks, near = self._messenger.world.blocks, self._near()
+        messages = self._push_of_all(served, ids, rows, near) if self._sums_here(served) else []
         if len(messages) < len(served.shares):
+            done = {place for _, place, _, _ in messages}
             for number, place, own, local in self._deal(served, ids):
-                if place not in near:
-                    messages.append((number, place, [own.size], _part_of(rows, own, local)))
+                if place not in done:
+                    reads = place in near and place != self._place
+                    form, body = _packed(local, rows, blocks if reads else None, own)
+                    messages.append((number, place, [*form, False], body))
 
         def send():
             for number, place, form, body in messages:
@@ -83,15 +82,18 @@ class RowClient(KeyClient):
 
         self._progress.submit(send)
 
-    def _block_of(self, ids, rows):
-        """A block with rows and their numbers, in memory for so many; or None."""
-        most = padded(ids.size)
-        block = self._messenger.world.blocks.take(8 * most + rows.nbytes)
-        if block is not None:
-            memory = block.array()
-            memory[: ids.nbytes].view(np.int64)[...] = ids
-            copy_rows(rows, memory[8 * most :].reshape(len(rows), rows[:1].nbytes), stream=True)
-        return block, most
+    def _push_of_all(self, served, ids, rows, near):
+        """Messages with all rows to the servers near by, if there is a block for these."""
+        form, body = _packed(ids, rows, self._messenger.world.blocks) if near else (None, None)
+        if not isinstance(body, SharedBlock):
+            return []
+        servers = [(number, self.places[server]) for number, server, _, _ in served.shares]
+        return [(number, place, [*form, True], body) for number, place in servers if place in near]
+
+    def _sums_here(self, served):
+        """Whether this process sums rows that it pulls: it is a server without an updater."""
+        server = self._messenger.server
+        return self._hosted(served) is not None and not server.rules.updates(self.number)
 
     def _near(self):
         """Places of the servers on this machine that read its blocks, if some are not here."""
@@ -125,11 +127,11 @@ class RowClient(KeyClient):
             over.set()
 
         def begin():
-            own = self._hosted(served)
-            if own is None or self._messenger.server.rules.updates(self.number):
-                self._ask_for_rows(served, ids, rows, on_done, priority)
-            else:
+            if self._sums_here(served):
+                own = self._hosted(served)
                 self._ask(served, "wait", self._place, own, sum_or_ask, priority)
+            else:
+                self._ask_for_rows(served, ids, rows, on_done, priority)
 
         def sum_or_ask(error, form, body):
             known = None if error else self._share(served).sum
@@ -189,13 +191,13 @@ class RowClient(KeyClient):
         return copy
 
 
-def _part_of(rows, own, local):
-    """The body of a push of some rows."""
-    row = rows[:1].nbytes
-    body = take(own.size * (8 + row))
-    body[: local.nbytes].view(np.int64)[...] = local
-    copy_rows(rows, body[local.nbytes :].reshape(own.size, row), own)
-    return body
+def _packed(ids, rows, blocks, places=None):
+    """The form [number of rows, row numbers that there is memory for] and body of a push."""
+    most, row = padded(ids.size), rows[:1].nbytes
+    block, memory = take_near(8 * most + ids.size * row, blocks)
+    memory[: ids.nbytes].view(np.int64)[...] = ids
+    copy_rows(rows, memory[8 * most :].reshape(ids.size, row), places, stream=block is not None)
+    return [ids.size, most], memory if block is None else block
 
 
 def _filling(rows, own, local, answers):

@@ -101,9 +101,8 @@ class RowSum:
 class RowShare(Share):
     """Every n-th row of a value, n the number of servers; pushes and pulls select rows.
 
-    A push of the form [count] has so many row numbers within the share, as ascending int64, then
-    the rows. One of the form [count, most] has ascending row numbers of the whole value, in memory
-    for `most`, then the rows.
+    A push of the form [count, most, whole] has so many row numbers, as ascending int64, in memory
+    for `most`, then the rows: those of the share, or all rows, by their numbers in the whole value.
 
     Parameters
     ----------
@@ -141,9 +140,9 @@ class RowShare(Share):
 
     def read(self, body, form):
         """The `PushedRows` of a message."""
-        count, most = form if len(form) > 1 else form * 2
+        count, most, whole = form
         rows = body[8 * most :].view(self._table.dtype).reshape(-1, *self._table.shape[1:])
-        return PushedRows(body[: 8 * count].view(np.int64), rows[:count], len(form) > 1)
+        return PushedRows(body[: 8 * count].view(np.int64), rows[:count], whole)
 
     def own_part(self, push):
         """Pushed rows of this share: their numbers, rows, and where each is among them, or None."""
