@@ -12,7 +12,8 @@ MX_LEAF_BEGIN
 constexpr int kColumns = MX_ISA_LEVEL >= 4 ? 14 : MX_ISA_LEVEL >= 3 ? 6 : 2;  // of a register tile
 constexpr int kPanelBlocks = 2;              // out blocks of a panel and of a register tile
 constexpr bool kHalves = MX_ISA_LEVEL >= 4;  // whether half blocks of outputs take less time
-constexpr int kDepthStep = 4;  // used channels of a last block are rounded up to a multiple of this
+// Used channels of a last block are rounded up to a multiple of this.
+constexpr int kDepthStep = MX_ISA_LEVEL >= 4 ? 4 : kBlockLanes;
 constexpr int kMaxTaps = 256;
 
 // Channels of the last block that need not be read, as their weights are zero.

@@ -89,18 +89,31 @@ void sum(const Reach& reach, const float* in, const float* weights, const Sink& 
     for (int tap = 0; tap < reach.taps; ++tap) {
       const float* at = in + reach.offset[tap];
       // The hardware prefetcher does not follow from one plane to the next.
+      const auto prefetch_column = [&](int r) MX_ALWAYS {
+        __builtin_prefetch(at + reach.plane + r / kWidth * reach.row + r % kWidth * B);
+      };
+      const auto channel = [&](int k) MX_ALWAYS {
+        if (prefetches) __builtin_prefetch(next, 0, 2), next += step;
+        tile.template add_channel<run, far, rows>(at + k, weights, reach.row);
+        weights += tile.kWeights;
+      };
+      if constexpr (kStep == B) {
+        // Prefetches between the sums of channels keep GCC from loading for several channels at
+        // once, for which there are too few registers.
+#pragma GCC unroll 8
+        for (int k = 0; k < B; ++k) {
+          if (k < R) prefetch_column(k);
+          channel(k);
+        }
+        continue;
+      }
       if (run == B) {
 #pragma GCC unroll 14
-        for (int r = 0; r < R; ++r) {
-          __builtin_prefetch(at + reach.plane + r / kWidth * reach.row + r % kWidth * B);
-        }
+        for (int r = 0; r < R; ++r) prefetch_column(r);
       }
       for (int k = 0; k < depth; k += kStep) {
 #pragma GCC unroll 4
-        for (int i = k; i < k + kStep; ++i, weights += tile.kWeights) {
-          if (prefetches) __builtin_prefetch(next, 0, 2), next += step;
-          tile.template add_channel<run, far, rows>(at + i, weights, reach.row);
-        }
+        for (int i = k; i < k + kStep; ++i) channel(i);
       }
     }
   }
