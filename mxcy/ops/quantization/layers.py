@@ -61,19 +61,28 @@ def _reaches(xp, inputs):
     }
 
 
-def whole_bias(xp, inputs, reaches):
-    """Return the bias in steps of the sums."""
-    kind = inputs["data"].dtype
+def whole_bias(xp, inputs, reaches, kind=None):
+    """Return the bias in steps of the sums, cut to integers; `kind`: the dtype of data's steps."""
+    kind = kind or inputs["data"].dtype
     steps = per_unit(limit_of(kind), reaches["data"]) * per_unit(LIMITS["int8"], reaches["weight"])
     factor = steps * (reaches["bias"] / F32(LIMITS["int8"]))
-    return xp.rint(inputs["bias"].astype(F32) * factor).astype("int64")
+    return (inputs["bias"].astype(F32) * factor).astype("int64")
 
 
-def _sum_range(xp, inputs, reaches):
+def _sum_range(xp, kind, reaches):
     """Return the range of the sums: 2**31 of their steps."""
-    step = reaches["data"] / F32(LARGEST[inputs["data"].dtype.name])
+    step = reaches["data"] / F32(LARGEST[kind.name])
     step = step * (reaches["weight"] / F32(LARGEST["int8"]))
     return signed_pair(xp, F32(2**31) * step)
+
+
+def _counted_as(inputs):
+    """Return the dtype whose steps the data of a convolution have.
+
+    uint8 data have int8's steps, as in MXNet, if their range is symmetric, like int8's.
+    """
+    low, high = (inputs[name].reshape(-1)[0] for name in ("min_data", "max_data"))
+    return inputs["weight" if low == -high else "data"].dtype
 
 
 _DATA = values(-128, 128, (2, 3, 5, 6), "int8")
@@ -97,7 +106,7 @@ class QuantizedConv(Window, Filters):
     """Convolve int8 or uint8 data with int8 filters; return 32-bit sums and their range.
 
     Shapes and attributes are those of `Convolution`; data, weight and bias have 8 bits and a
-    minimum and maximum (1,) each. The bias is rescaled to the steps of the sums and rounded.
+    minimum and maximum (1,) each. The bias is rescaled to the steps of the sums and truncated.
     """
 
     workspace: ULong = 1024
@@ -148,10 +157,11 @@ class QuantizedConv(Window, Filters):
         sums = forward_ref(
             a, xp, by_name["data"].astype("int64"), by_name["weight"].astype("int64")
         )
-        reaches = _reaches(xp, by_name)
+        reaches, kind = _reaches(xp, by_name), _counted_as(by_name)
         if "bias" in by_name:
-            sums = sums + whole_bias(xp, by_name, reaches).reshape(-1, *[1] * len(a.kernel))
-        return sums.astype("int32"), *_sum_range(xp, by_name, reaches)
+            bias = whole_bias(xp, by_name, reaches, kind)
+            sums = sums + bias.reshape(-1, *[1] * len(a.kernel))
+        return sums.astype("int32"), *_sum_range(xp, kind, reaches)
 
 
 @op(
@@ -164,7 +174,7 @@ class QuantizedFullyConnected:
     """Apply a dense layer to int8 or uint8 data; return 32-bit sums and their range.
 
     Shapes and attributes are those of `FullyConnected`; data, weight and bias have 8 bits and a
-    minimum and maximum (1,) each. The bias is rescaled to the steps of the sums and rounded.
+    minimum and maximum (1,) each. The bias is rescaled to the steps of the sums and truncated.
     """
 
     num_hidden: Int
@@ -200,4 +210,4 @@ class QuantizedFullyConnected:
         reaches = _reaches(xp, by_name)
         if "bias" in by_name:
             sums = sums + whole_bias(xp, by_name, reaches)
-        return sums.astype("int32"), *_sum_range(xp, by_name, reaches)
+        return sums.astype("int32"), *_sum_range(xp, by_name["data"].dtype, reaches)

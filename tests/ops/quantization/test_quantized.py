@@ -70,6 +70,30 @@ def test_convolutions_and_dense_layers_stand_for_the_float_ones():
         assert abs(actual - want).max() < 0.03 * abs(want).max()
 
 
+@pytest.mark.parametrize(
+    ("kind", "low", "expected"),
+    [("int8", -2, [647, -244, 331, -5]), ("uint8", 0, [1297, -490, 664, -10])],
+)
+def test_biases_are_truncated_as_in_mxnet(kind, low, expected):
+    bias, weight = _nd([127, -48, 65, -1], "int8"), mx.nd.zeros((4, 3), dtype="int8")
+    ranges = (*_pair(low, 2), *_pair(-0.5, 0.3), *_pair(-0.01, 0.04))
+    data = mx.nd.zeros((1, 3), dtype=kind)
+    sums = contrib.quantized_fully_connected(data, weight, bias, *ranges, num_hidden=4)
+    assert sums[0].asnumpy().tolist() == [expected]
+
+
+def test_uint8_with_a_symmetric_range_has_the_steps_of_int8_in_convolutions():
+    rng = np.random.default_rng(3)
+    data = _nd(rng.integers(0, 128, (1, 2, 4, 3)), "uint8")
+    weight, bias = (_nd(rng.integers(-127, 128, shape), "int8") for shape in ((4, 2, 3, 3), 4))
+    ranges = _pair(-127, 127) * 3
+    sums = contrib.quantized_conv(data, weight, bias, *ranges, kernel=(3, 3), num_filter=4)
+    floats = [x.astype("float32") for x in (data, weight, bias)]
+    expected = mx.nd.Convolution(*floats, kernel=(3, 3), num_filter=4)
+    np.testing.assert_array_equal(sums[0].asnumpy(), expected.asnumpy())
+    assert [x.asscalar() for x in sums[1:]] == [-(2**31), 2**31]
+
+
 def test_unsigned_sums_mix_with_signed_ones():
     lhs, rhs = _nd([10, 20, 255], "uint8"), _nd([-5, 64, 127], "int8")
     sums = contrib.quantized_elemwise_add(lhs, rhs, *_pair(0, 1), *_pair(-2, 2))

@@ -134,7 +134,7 @@ def _whole(G, x, bias, ranges):
         return G.const(whole_bias(np, numbers, reaches).astype(np.float32))
     data, weight, own = (_value(G, top) for top in tops)
     factor = own * float(limit_of(x.dtype)) / (data * weight)
-    return G.Round(G.cast(bias, np.float32) * factor)
+    return G.cast(G.cast(G.cast(bias, np.float32) * factor, np.int32), np.float32)
 
 
 @convert("_contrib_quantized_conv")
