@@ -11,6 +11,7 @@ from pathlib import Path
 from setuptools import Distribution, Extension, setup
 from setuptools.command.bdist_wheel import bdist_wheel
 from setuptools.command.build_ext import build_ext
+from setuptools.modified import newer_group
 
 ROOT = Path(".")
 KERNELS = ROOT / "kernels"
@@ -94,9 +95,9 @@ class Build(build_ext):
     def finalize_options(self):
         ctypes_alone = self.get_finalized_command("bdist_wheel").ctypes_alone
         library_only = ctypes_alone or self.sanitize
+        self.parallel = self.parallel or os.cpu_count()
         self.distribution.ext_modules = [] if library_only else self._cythonize()
         super().finalize_options()
-        self.parallel = self.parallel or os.cpu_count()
         self.machine = _machine()
         known = ISA_LEVELS[self.machine]
         self.levels = tuple(self.isa.split(",")) if self.isa else tuple(known)
@@ -111,7 +112,7 @@ class Build(build_ext):
             list(cython_extensions()),
             build_dir=str(Path(self.build_temp or "build") / "cython"),
             compiler_directives=CYTHON_DIRECTIVES,
-            nthreads=0,
+            nthreads=int(self.parallel),
         )
 
     def run(self):
@@ -131,6 +132,21 @@ class Build(build_ext):
                 [*extension.depends, str(library)] if self.force else extension.depends
             )
         super().run()
+
+    def build_extension(self, ext):
+        """Build an extension, or copy the result of an earlier build of the same files.
+
+        The builds of a wheel and of an editable installation share no folder but this one.
+        """
+        built = Path(self.get_ext_fullpath(ext.name))
+        kept = Path("build/extensions") / self.get_ext_filename(ext.name)
+        if self.force or newer_group([*ext.sources, *ext.depends], str(kept)):
+            super().build_extension(ext)
+            source, copy = built, kept
+        else:
+            source, copy = kept, built
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(source, copy)
 
     def get_outputs(self):
         package = Path(self.build_lib) / "mxcy"
