@@ -114,7 +114,7 @@ struct NoRun {
 
 template <class Payload>
 int push(const mx_operation* about, Payload* payload) {
-  if (!payload) return mx_fail("%s: out of memory", about->name);
+  if (!payload) return mx_fail("%s: out of memory", about->name ? about->name : "engine");
   mx_operation operation = *about;
   operation.payload = payload;
   operation.run = [](void* p) { return static_cast<Payload*>(p)->run(); };
