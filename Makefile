@@ -29,8 +29,10 @@ train: $(VENV)/.installed
 	  '{ d = $$1 - $$2; if (d < 0) d = -d; if (d > most) most = d } \
 	  END { print "\n== largest difference between the losses of both:", most + 0; exit most > 1e-4 }'
 
+# All tests with the Cython front, and with the ctypes front those of what a front provides; ALL=1: all tests with both.
+ALL ?= 0
 test: $(VENV)/.installed
-	@tools/test_fronts.sh $(VENV)/bin/python -n $(JOBS) --maxschedchunk 50
+	@ALL=$(ALL) tools/test_fronts.sh $(VENV)/bin/python -n $(JOBS) --maxschedchunk 50
 
 $(VENV)/bin/pip:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
@@ -100,7 +102,7 @@ build/docs/html/index.html: ; @$(MAKE) docs
 STEPS ?= lint test docs wheels test-dist sanitize fuzz
 release-check:
 	@failed=0; $(PYTHON) tools/release_check.py $(TAG:%=--tag %) || failed=1; \
-	$(PYTHON) tools/release_steps.py --make "$(MAKE)" $(AGAIN:%=--again) $(STEPS) || failed=1; exit $$failed
+	ALL=1 $(PYTHON) tools/release_steps.py --make "$(MAKE)" $(AGAIN:%=--again) $(STEPS) || failed=1; exit $$failed
 
 # All checks of style and types, in parallel, in their own environment with the versions in tools/lint.txt.
 # `make format` fixes what the tools can fix.
