@@ -286,8 +286,9 @@ def fresh(target, command):
 if sys.platform != "linux":
     raise SystemExit("mxcy supports only Linux; this is " + sys.platform)
 
-setup(
-    distclass=Platform,
-    ext_modules=[Extension("mxcy.placeholder", [])],
-    cmdclass={"build_ext": Build, "bdist_wheel": Wheel},
-)
+if __name__ == "__main__":  # Cython's processes may import this file
+    setup(
+        distclass=Platform,
+        ext_modules=[Extension("mxcy.placeholder", [])],
+        cmdclass={"build_ext": Build, "bdist_wheel": Wheel},
+    )
