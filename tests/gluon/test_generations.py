@@ -374,6 +374,18 @@ def test_functions_of_lambdas(second):
         net.hybridize()
 
 
+@pytest.mark.parametrize("block", [nn.Lambda, nn.HybridLambda])
+def test_names_in_lambdas_are_of_np_first_in_mxnet_2(second, block):
+    x = mx.np.array([[1.0, 4.0]]) if second else mx.nd.array([[1, 4]])
+    net = block("argmax")
+    for _ in range(2):
+        assert net(x).shape == (() if second else (1,))
+        net.hybridize()
+    assert block("softmax")(x).shape == (1, 2)
+    with pytest.raises(AssertionError, match="bogus is not found in"):
+        block("bogus")
+
+
 def test_graphs_have_one_structure_of_inputs_in_mxnet_2(second):
     class Sum(gluon.HybridBlock):
         def forward(self, a, b=None):

@@ -3,6 +3,7 @@
 import numpy as np
 
 from mxcy import ndarray as nd
+from mxcy import profile
 from mxcy._base.listing import listing
 from mxcy._base.suggestions import did_you_mean
 from mxcy.gluon.block import Block, HybridBlock
@@ -237,13 +238,28 @@ def _function_name(function):
     raise ValueError(f"Unrecognized function in lambda: {function} of type {type(function)}")
 
 
+def _by_name(name):
+    """Return the function of a name, of `mx.np` or `mx.npx` first under the profile of MXNet 2."""
+    homes = (nd,)
+    if profile.is_mxnet_2():
+        from mxcy import numpy, numpy_extension  # large, and not needed by other programs
+
+        homes = (numpy, numpy_extension, nd)
+    found = next((home for home in homes if hasattr(home, name)), None)
+    places = "/".join(home.__name__.split(".")[-1] for home in homes)
+    known = [other for home in homes for other in dir(home)]
+    assert found, f"Function name {name} is not found in {places}{did_you_mean(name, known)}"
+    return getattr(found, name)
+
+
 class Lambda(Block):
-    """A function, or an operator of `mx.nd` by name, as a block.
+    """A function, or one of `mx.nd` by name, as a block.
 
     Parameters
     ----------
     function : str or callable
-        Name of an operator, or a function of arrays.
+        Name of an operator, under the profile of MXNet 2 also of a function of `mx.np` or `mx.npx`,
+        which precede; or a function of arrays.
     prefix : str, optional
         See `Block`.
     """
@@ -251,12 +267,7 @@ class Lambda(Block):
     def __init__(self, function, prefix=None):
         super().__init__(prefix=prefix)
         self._func_name = _function_name(function)
-        if isinstance(function, str):
-            assert hasattr(nd, function), (
-                f"Function name {function} is not found in ndarray{did_you_mean(function, dir(nd))}"
-            )
-            function = getattr(nd, function)
-        self._func_impl = function
+        self._func_impl = _by_name(function) if isinstance(function, str) else function
 
     def forward(self, *args):
         return self._func_impl(*args)
@@ -271,7 +282,7 @@ class HybridLambda(HybridBlock):
     Parameters
     ----------
     function : str or callable
-        Name of an operator, or a function ``f(F, x, *args)``; under the profile of MXNet 2
+        Name as in `Lambda`, or a function ``f(F, x, *args)``; under the profile of MXNet 2
         ``f(x, *args)``.
     prefix : str, optional
         See `Block`.
@@ -281,16 +292,15 @@ class HybridLambda(HybridBlock):
         super().__init__(prefix=prefix)
         self._func_name = _function_name(function)
         if isinstance(function, str):
-            assert hasattr(nd, function), (
-                f"Function name {function} is not found in ndarray{did_you_mean(function, dir(nd))}"
-            )
+            _by_name(function)  # raises if there is none
         self._func = function
 
     def hybrid_forward(self, F, x, *args):
+        if self._follows_mxnet_2():
+            function = _by_name(self._func) if isinstance(self._func, str) else self._func
+            return function(x, *args)
         if isinstance(self._func, str):
             return getattr(F, self._func)(x, *args)
-        if self._follows_mxnet_2():
-            return self._func(x, *args)
         return self._func(F, x, *args)
 
     def __repr__(self):
