@@ -51,10 +51,9 @@ class GroupCalls:
             Whether they do.
         """
         store, group, bucket = self._store, self.group, self._bucket
-        sources = targets = group.parts(values)
         same = outs is values or (group.alone and outs[self._first] is values[self._first])
-        if not same:
-            targets = group.parts(outs)
+        sources = group.parts(values)
+        targets = sources if same else group.parts(outs)
         if sources is None or targets is None:
             return False
         arrays = targets[0]
@@ -65,10 +64,7 @@ class GroupCalls:
         sums = store.sums
         in_place = same and sums and self._may_replace
         kept = group.shared[0].memory(arrays[0]) if in_place and not bucket.fits_shared else None
-        if self._counts:
-            store.submit(bucket.slots[0], bucket.rounds)
-        else:
-            bucket.rounds.submitted += 1
+        self._count()
         priority += group.priority
         # callbacks call operators only for updates and while autograd records
         plain = sums and not group.large and not front.is_recording()
@@ -96,6 +92,13 @@ class GroupCalls:
         if kept is not None:  # copy now: the program may modify the array next
             arrays[0].copyto(kept)
         return True
+
+    def _count(self):
+        """Count this push of all keys of the bucket."""
+        if self._counts:
+            self._store.submit(self._bucket.slots[0], self._bucket.rounds)
+        else:
+            self._bucket.rounds.submitted += 1
 
 
 def _others(arrays, written):
