@@ -2,149 +2,30 @@
 // with few channels to blocked activations. Blocked data can be scaled, shifted and passed through
 // a ReLU while it is copied into the band. "conv_blocked_pack" packs the weights as [panel][in
 // block][tap][channel of the block][out channel of the panel].
-#include "leaf/convolution/direct.h"
-
-#include "core/cache.h"
+#include "leaf/convolution/direct_cut.h"
 #include "leaf/queries.h"
 
 MX_LEAF_BEGIN
 namespace {
+using namespace direct;
 
-constexpr int B = kBlockLanes;
-
-struct Shape {
-  int64_t in_planes, out_blocks;  // planes: blocks of channels, or channels of a plain image
-  int64_t run, last;              // channels of a plane, and used ones of the last plane
-  bool half;                      // only the first half of the last out block is used
-  int64_t height, width, out_height, out_width;
-  int64_t taps_y, taps_x, stride_y, stride_x, dilate_y, dilate_x, pad_y, pad_x;
-  bool flat;    // rows can be processed as one
-  bool direct;  // the input is read without a band
-
-  explicit Shape(const mx_fused_conv_params& p)
-      : in_planes(p.in_block ? p.channels / B : p.channels),
-        out_blocks(p.filters / B),
-        run(p.in_block ? B : 1),
-        last(run - spare_channels(p)),
-        half(has_half(p)),
-        height(p.source[1]),
-        width(p.source[2]),
-        out_height(p.target[1]),
-        out_width(p.target[2]),
-        taps_y(p.kernel[1]),
-        taps_x(p.kernel[2]),
-        stride_y(p.stride[1]),
-        stride_x(p.stride[2]),
-        dilate_y(p.dilate[1]),
-        dilate_x(p.dilate[2]),
-        pad_y(p.pad[1]),
-        pad_x(p.pad[2]),
-        flat(taps_y * taps_x == 1 && stride_y * stride_x == 1 && pad_y + pad_x == 0),
-        direct(flat && p.before == kNothing) {
-    if (flat) {
-      width = out_width = height * width;
-      height = out_height = 1;
-    }
-  }
-
-  // Whether the rows of a band follow each other without a gap.
-  bool one_row() const { return flat || taps_y * taps_x == 1; }
-  // Extent of a window. Rows and columns between windows are not in the band.
-  int64_t reach_y() const { return (taps_y - 1) * dilate_y + 1; }
-  int64_t reach_x() const { return (taps_x - 1) * dilate_x + 1; }
-  // Rows of the band from one output row to the next, and under n output rows.
-  int64_t band_step() const { return least(stride_y, reach_y()); }
-  int64_t rows_under(int64_t n) const { return (n - 1) * band_step() + reach_y(); }
-  // Columns of the band with equal remainder modulo the stride, and the number of such sets.
-  int64_t phase() const { return out_width + (reach_x() - 1) / stride_x; }
-  int64_t phases() const { return least(stride_x, reach_x()); }
-  int64_t band_row() const { return phases() * phase() * run; }
-  // Register tiles of a row, and elements of an output's sum.
-  int64_t tiles() const { return ceil_div(out_width, kColumns); }
-  int64_t depth() const { return ((in_planes - 1) * run + last) * taps_y * taps_x; }
-};
-
-// Two-dimensional partition of the work: an image into pieces of output rows (or columns, if it is
-// flat), divided among `ways` threads, and the panels of output channels, divided by `sides`.
-struct Cut {
-  int64_t rows, columns, pieces;
-  int ways = 1, sides = 1;
-  bool spread = false;  // threads get equal shares of an image's tiles instead
-
-  Cut(const Shape& s, int64_t images, int threads) : rows(s.out_height), columns(s.out_width) {
-    // A piece's input and a panel of weights share the cache.
-    const int64_t budget = second_cache() / 2 / (int64_t)sizeof(float);
-    const int64_t depth = s.in_planes * s.run;
-    const int64_t size = s.flat ? s.out_width : s.out_height;
-    const int64_t unit = s.flat ? depth : s.in_planes * s.band_row() * s.band_step();
-    int64_t most = budget / unit - (s.flat ? 0 : (s.reach_y() - 1) / s.stride_y);
-    if (s.flat) most = most / kColumns * kColumns;
-    const int64_t least_size = s.flat ? 4 * kColumns : 1;
-    if (most < least_size) most = least_size;
-    pieces = ceil_div(size, most);
-    if (threads > 1 && images > 0 && pieces > 0) divide(s, images, threads, size);
-    const int64_t each = ceil_div(size, pieces);
-    (s.flat ? columns : rows) = each > 0 ? each : 1;
-    pieces = each > 0 ? ceil_div(size, each) : 0;
-  }
-
-  // Choose the thread grid and the number of pieces that minimise the load of the busiest thread.
-  void divide(const Shape& s, int64_t images, int threads, int64_t size) {
-    const int64_t panels = ceil_div(s.out_blocks, kPanelBlocks), fewest = pieces;
-    double best = -1;
-    for (int c = 1; c <= threads && c <= panels; ++c) {
-      const int64_t panels_each = ceil_div(panels, c);
-      if (c > 1 && ceil_div(panels, c - 1) == panels_each) continue;
-      const int64_t r = threads / c;
-      for (int64_t k = 0; k <= 4; ++k) {
-        const int64_t more = least(ceil_div(k * r, images), size);
-        const int64_t some = more > fewest ? more : fewest, each = ceil_div(size, some);
-        const double cost = (double)ceil_div(images * ceil_div(size, each), r) *
-                            cost_of_piece(s, each, least(panels_each * kPanelBlocks, s.out_blocks));
-        if (best >= 0 && cost >= best) continue;
-        best = cost;
-        pieces = some, ways = (int)r, sides = c;
-      }
-    }
-    if (s.direct && images == 1 && fewest == 1) spread = cost_of_tiles(s, threads) < .98 * best;
-  }
-  // Cycles per element of a pixel's channels and taps: one per panel column. Weights and data come
-  // from the last-level cache at about six bytes per cycle.
-  static constexpr double kGroup = 2, kWeights = 20, kCopy = 1, kRead = .3;
-  static double cost_of_piece(const Shape& s, int64_t each, int64_t blocks) {
-    const int64_t lines = s.flat ? 1 : each, width = s.flat ? each : s.out_width;
-    const double sums = (double)lines * (width + kGroup * ceil_div(width, kColumns));
-    const double taps = (double)(s.taps_y * s.taps_x);
-    const double band = s.flat ? (double)each : (double)(s.rows_under(each) * s.band_row()) / s.run;
-    return (sums + kWeights) * (double)blocks / kPanelBlocks +
-           band * (s.flat ? kRead : kCopy) / taps;
-  }
-
-  static double cost_of_tiles(const Shape& s, int threads) {
-    const int64_t tiles = s.tiles(), most = ceil_div(s.out_blocks * tiles, kPanelBlocks * threads);
-    const double sums = (double)s.out_width / (double)tiles + kGroup;
-    return most * sums + kWeights * ceil_div(most, tiles) + kRead * s.out_width;
-  }
-
-  // Floats of a piece's band, rounded up to cache lines.
-  int64_t band(const Shape& s) const {
-    if (s.direct) return 0;
-    const int64_t plane = s.flat ? columns * s.run : s.rows_under(rows) * s.band_row();
-    return round_up(s.in_planes * plane, 16);
-  }
-};
+constexpr int64_t kStridedAhead = 2;  // prefetch distance of strided pixels, in planes
 
 // Copy n pixels with a stride, which is a template constant where that allows vectorisation.
 template <int stride>
 void take_numbers(float* to, const float* from, int64_t n) {
   for (int64_t j = 0; j < n; ++j) to[j] = from[j * stride];
 }
-void take_columns(float* to, const float* from, int64_t n, int64_t stride, int64_t run) {
+void take_columns(float* to, const float* from, int64_t n, int64_t stride, int64_t run,
+                  int64_t ahead) {
   if (n <= 0) return;
   if (stride == 1) {
     memcpy(to, from, n * run * sizeof(float));
   } else if (run == B) {
-    for (int64_t j = 0; j < n; ++j) store_block(to + j * B, load_block(from + j * stride * B));
+    for (int64_t j = 0; j < n; ++j) {
+      __builtin_prefetch(from + j * stride * B + ahead);
+      store_block(to + j * B, load_block(from + j * stride * B));
+    }
   } else if (stride == 2) {
     take_numbers<2>(to, from, n);
   } else if (stride == 4) {
@@ -187,7 +68,7 @@ void fill_band(const Shape& s, const Before& before, const float* image, float* 
         const int64_t low = inside ? span.low : 0, high = inside ? span.high : 0;
         memset(band, 0, low * run * sizeof(float));
         take_columns(band + low * run, from + (i - s.pad_x + low * s.stride_x) * run, high - low,
-                     s.stride_x, run);
+                     s.stride_x, run, kStridedAhead * s.height * s.width * run);
         before.apply(band + low * run, high - low, plane);
         memset(band + high * run, 0, (phase - high) * run * sizeof(float));
       }
@@ -196,8 +77,9 @@ void fill_band(const Shape& s, const Before& before, const float* image, float* 
 }
 
 // The band of some output rows, or of as many columns of a flat image.
-Reach reach_of(const Shape& s, int64_t rows) {
+Reach reach_of(const Shape& s, const Cut& cut, int64_t rows) {
   Reach reach;
+  reach.ahead = cut.ahead;
   reach.blocks = s.in_planes;
   reach.plane = s.direct ? s.width * s.run
                 : s.flat ? rows * s.run
@@ -278,7 +160,7 @@ void piece_of(const Work& work, float* band, int64_t image, int64_t piece, int64
   const int64_t extent = s.flat ? s.out_width : s.out_height;
   const int64_t most = s.flat ? work.cut.columns : work.cut.rows;
   const int64_t first = piece * most, size = least(most, extent - first);
-  const Reach reach = reach_of(s, size);
+  const Reach reach = reach_of(s, work.cut, size);
   if (!s.flat) fill_band(s, work.before, in, band, first, size);
   const Scaled scaled = {in + first * s.run, s.width * s.run, work.before.scale, work.before.shift,
                          work.before.low};
@@ -322,7 +204,7 @@ int64_t tile_of(const Shape& s, int64_t part, int parts) {
 void tiles_of(const Work& work, int64_t begin, int64_t end) {
   const Shape& s = work.shape;
   const int64_t tiles = s.tiles();
-  const Reach reach = reach_of(s, s.out_width);
+  const Reach reach = reach_of(s, work.cut, s.out_width);
   for (int64_t stop; begin < end; begin = stop) {
     const int64_t panel = begin / tiles, o = panel * kPanelBlocks;
     stop = least(end, (panel + 1) * tiles);
@@ -357,9 +239,27 @@ const char* refusal(const mx_fused_conv_params& p) {
   return nullptr;
 }
 
+// The convolution of the pixels that a strided 1 x 1 convolution reads.
+mx_fused_conv_params sampled(const mx_fused_conv_params& p) {
+  mx_fused_conv_params flat = p;
+  for (int i = 0; i < 3; ++i) flat.source[i] = p.target[i], flat.stride[i] = 1;
+  return flat;
+}
+
+// Whether the team copies these pixels once, as too many threads would do so otherwise.
+bool samples(const mx_fused_conv_params& p, const Shape& s, const Cut& cut) {
+  return cut.sides >= kLeastSharers && s.run == B && s.taps_y * s.taps_x == 1 &&
+         s.pad_y + s.pad_x == 0 && s.stride_y * s.stride_x > 1 && p.before == kNothing;
+}
+int64_t sample_size(const mx_fused_conv_params& p, const Shape& s) {
+  return p.batch * s.in_planes * s.out_height * s.out_width * B;
+}
+
 int64_t workspace(const mx_fused_conv_params& p, int threads) {
   const Shape shape(p);
-  return threads * Cut(shape, p.batch, threads).band(shape) * (int64_t)sizeof(float);
+  const Cut cut(shape, p.batch, threads);
+  const int64_t band = samples(p, shape, cut) ? sample_size(p, shape) : threads * cut.band(shape);
+  return band * (int64_t)sizeof(float);
 }
 
 int64_t query(const mx_call* call, int32_t what) {
@@ -372,42 +272,71 @@ int64_t query(const mx_call* call, int32_t what) {
   return workspace_of_any_team([&](int threads) { return workspace(p, threads); });
 }
 
+// Compute one thread's part of the work.
+void compute_part(const Work& work, int64_t images, float* bands, int64_t part, int threads) {
+  const Shape& s = work.shape;
+  const Cut& cut = work.cut;
+  if (cut.spread) return tiles_of(work, tile_of(s, part, threads), tile_of(s, part + 1, threads));
+  if (part >= cut.ways * cut.sides) return;
+  const int64_t units = images * cut.pieces, each = ceil_div(units, cut.ways);
+  const int64_t blocks = ceil_div(ceil_div(s.out_blocks, kPanelBlocks), cut.sides) * kPanelBlocks;
+  const int64_t begin = part / cut.sides * each, o = part % cut.sides * blocks;
+  for (int64_t i = begin; i < least(begin + each, units); ++i) {
+    piece_of(work, bands + part * cut.band(s), i / cut.pieces, i % cut.pieces, o,
+             least(o + blocks, s.out_blocks));
+  }
+}
+
+Work work_of(const mx_call* call, const mx_fused_conv_params& p, const float* in, int threads) {
+  const Shape shape(p);
+  const bool clips = p.act == kClip;
+  const float low = p.act == kRelu ? 0 : clips ? (float)p.alpha : -__builtin_inff();
+  const float high = clips ? (float)p.beta : __builtin_inff();
+  return {shape,
+          Cut(shape, p.batch, threads),
+          before_of(call, p),
+          finish_of(call, p),
+          in,
+          data<float>(call->in[1]),
+          low,
+          high};
+}
+
+// Copy the pixels that a strided 1 x 1 convolution reads, then multiply them.
+void compute_sampled(const mx_call* call, const mx_fused_conv_params& p, const Shape& s,
+                     int threads) {
+  float* sample = (float*)call->workspace;
+  const float* in = data<float>(call->in[0]);
+  const mx_fused_conv_params flat = sampled(p);
+  const Work work = work_of(call, flat, sample, threads);
+  const int64_t plane = s.height * s.width * B, row = s.out_width * B;
+  parallel_team(threads, [&](const TeamMember& member) {
+    const int64_t rows = p.batch * s.in_planes * s.out_height;
+    for (int64_t i = member.begin(rows); i < member.end(rows); ++i) {
+      const int64_t y = i % s.out_height * s.stride_y;
+      take_columns(sample + i * row, in + i / s.out_height * plane + y * s.width * B, s.out_width,
+                   s.stride_x, B, kStridedAhead * plane);
+    }
+    member.barrier();
+    for (int64_t part = member.rank; part < threads; part += member.ranks) {
+      compute_part(work, p.batch, nullptr, part, threads);
+    }
+  });
+}
+
 int conv_blocked(const mx_call* call) {
   const mx_fused_conv_params& p = params_of(call);
   if (const char* reason = refusal(p)) return mx_fail("conv_blocked: %s", reason);
   const int threads = threads_with_room(call, [&](int team) { return workspace(p, team); });
   if (!threads) return mx_fail("conv_blocked: the workspace is too small");
-  const Shape shape(p);
-  const bool clips = p.act == kClip;
-  const float low = p.act == kRelu ? 0 : clips ? (float)p.alpha : -__builtin_inff();
-  const float high = clips ? (float)p.beta : __builtin_inff();
-  const Work work = {shape,
-                     Cut(shape, p.batch, threads),
-                     before_of(call, p),
-                     finish_of(call, p),
-                     data<float>(call->in[0]),
-                     data<float>(call->in[1]),
-                     low,
-                     high};
-  const Cut& cut = work.cut;
-  if (cut.spread) {
-    parallel_for(threads, threads, 1, [&](int64_t first, int64_t last) {
-      tiles_of(work, tile_of(shape, first, threads), tile_of(shape, last, threads));
-    });
+  const Work work = work_of(call, p, data<float>(call->in[0]), threads);
+  if (samples(p, work.shape, work.cut)) {
+    compute_sampled(call, p, work.shape, threads);
     return 0;
   }
-  float* bands = (float*)call->workspace;
-  const int64_t band = cut.band(shape), units = p.batch * cut.pieces;
-  const int64_t each = ceil_div(units, cut.ways);
-  const int64_t blocks =
-      ceil_div(ceil_div(shape.out_blocks, kPanelBlocks), cut.sides) * kPanelBlocks;
-  parallel_for(threads, cut.ways * cut.sides, 1, [&](int64_t first, int64_t last) {
+  parallel_for(threads, threads, 1, [&](int64_t first, int64_t last) {
     for (int64_t part = first; part < last; ++part) {
-      const int64_t begin = part / cut.sides * each, o = part % cut.sides * blocks;
-      for (int64_t i = begin; i < least(begin + each, units); ++i) {
-        piece_of(work, bands + part * band, i / cut.pieces, i % cut.pieces, o,
-                 least(o + blocks, shape.out_blocks));
-      }
+      compute_part(work, p.batch, (float*)call->workspace, part, threads);
     }
   });
   return 0;

@@ -32,7 +32,8 @@ inline bool has_half(const mx_fused_conv_params& p) {
 // channels of the last plane.
 struct Reach {
   int64_t blocks, plane;
-  int64_t row;  // from the data of a row of outputs to that of the next
+  int64_t row;    // from the data of a row of outputs to that of the next
+  int64_t ahead;  // prefetch distance of the data, in planes
   int last;
   int taps;
   int64_t offset[kMaxTaps];

@@ -84,13 +84,17 @@ void sum(const Reach& reach, const float* in, const float* weights, const Sink& 
   const char* next = prefetches ? (const char*)prefetch->weights : nullptr;
   const int64_t step = prefetches ? prefetch->step : 0;
   Tile<R, W, half> tile;
+  // To the data some planes ahead, and behind the last plane to that of the next tile.
+  int64_t ahead = reach.blocks > reach.ahead ? reach.ahead * reach.plane : kWidth * B;
   for (int64_t block = 0; block < reach.blocks; ++block, in += reach.plane) {
+    if (block + reach.ahead == reach.blocks && block)
+      ahead += kWidth * B - reach.blocks * reach.plane;
     const int depth = block + 1 < reach.blocks ? run : reach.last;
     for (int tap = 0; tap < reach.taps; ++tap) {
       const float* at = in + reach.offset[tap];
       // The hardware prefetcher does not follow from one plane to the next.
       const auto prefetch_column = [&](int r) MX_ALWAYS {
-        __builtin_prefetch(at + reach.plane + r / kWidth * reach.row + r % kWidth * B);
+        __builtin_prefetch(at + ahead + r / kWidth * reach.row + r % kWidth * B);
       };
       const auto channel = [&](int k) MX_ALWAYS {
         if (prefetches) __builtin_prefetch(next, 0, 2), next += step;

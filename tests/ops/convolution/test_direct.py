@@ -39,6 +39,28 @@ def test_tiles_of_an_image_divided_among_threads(source, blocks):
     assert problem.error(two) < TOLERANCE
 
 
+@pytest.fixture(params=[2, 5, 32])
+def team(request):
+    """The number of threads of a team, which may be larger than the machine."""
+    before = library().mx_threads()
+    library().mx_set_threads(request.param)
+    yield request.param
+    library().mx_set_threads(before)
+
+
+@pytest.mark.parametrize(
+    "stride, source", [((2, 2), (14, 14)), ((2, 2), (7, 9)), ((3, 1), (8, 5)), ((1, 1), (7, 7))]
+)
+@pytest.mark.parametrize("images, blocks", [(1, (3, 16)), (1, (2, 7)), (2, (9, 64)), (40, (1, 3))])
+def test_any_team_computes_the_same(images, blocks, source, stride, team):
+    channels, filters = (BLOCK * n for n in blocks)
+    about = {"kernel": (1, 1), "pad": (0, 0), "stride": stride, "other": True, "act": "relu"}
+    problem = Problem(images, channels, filters, source, **about)
+    alone = problem.run("conv_blocked", 1)
+    assert problem.error(alone) < TOLERANCE
+    np.testing.assert_array_equal(problem.run("conv_blocked", team), alone)
+
+
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("spare", [(1, 0), (5, 5), (8, 8), (15, 9), (12, 15)])
 @pytest.mark.parametrize("blocks", [(1, 1), (2, 2), (3, 5), (2, 64)])
