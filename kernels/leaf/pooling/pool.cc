@@ -1,68 +1,11 @@
 // Pooling: "pool" (data) and "pool_grad" (gradient, data, result) over one to three dimensions,
 // channels first ("NCHW") or channels last ("NHWC").
-#include <float.h>
-
 #include "core/memory/scratch.h"
 #include "core/parallel_try.h"
-#include "leaf/simd/plane.h"
-#include "params/pooling.gen.h"
+#include "leaf/pooling/window.h"
 
 MX_LEAF_BEGIN
 namespace {
-
-enum Kind { kMax, kAverage, kSum, kNorm2, kNorm3 };
-
-template <class S>
-constexpr Sum<S> lowest = 0;
-template <>
-constexpr float lowest<float> = -FLT_MAX;
-template <>
-constexpr double lowest<double> = -DBL_MAX;
-template <>
-constexpr float lowest<f16> = -65504.0f;
-template <>
-constexpr float lowest<bf16> = -0x1.FEp127f;
-
-// The valid part [begin, end) of a window along one dimension, and its length with padding.
-struct Extent {
-  int64_t begin, end, whole;
-  Extent(const mx_pool_params& p, int i, int64_t position) {
-    begin = position * p.stride[i] - p.pad[i];
-    end =
-        begin + p.kernel[i] < p.source[i] + p.pad[i] ? begin + p.kernel[i] : p.source[i] + p.pad[i];
-    whole = end > begin ? end - begin : 0;
-    if (begin < 0) begin = 0;
-    if (end > p.source[i]) end = p.source[i];
-    if (end < begin) end = begin;
-  }
-  int64_t size() const { return end - begin; }
-};
-
-// Accumulate element (or vector of elements) x into a window's result; NaN is never a maximum.
-template <int kind, class V>
-MX_INLINE V join(V sum, V x) {
-  if constexpr (kind == kMax) return x > sum ? x : sum;
-  if constexpr (kind == kNorm2) return sum + x * x;
-  if constexpr (kind == kNorm3) return sum + x * x * x;
-  return sum + x;
-}
-// Combine two partial results.
-template <int kind, class V>
-MX_INLINE V merge(V sum, V x) {
-  return join < kind == kMax ? kMax : kSum > (sum, x);
-}
-template <int kind, class T>
-inline T finish(T sum, T divisor) {
-  if constexpr (kind == kAverage) return divisor == 0 ? 0 : sum / divisor;
-  if constexpr (kind == kNorm2) return (T)__builtin_sqrt(sum);
-  if constexpr (kind == kNorm3) return (T)__builtin_cbrt(sum);
-  return sum;
-}
-
-template <class T>
-T divisor_of(const mx_pool_params& p, const Extent& d, const Extent& h, const Extent& w) {
-  return (T)(p.count_pad ? d.whole * h.whole * w.whole : d.size() * h.size() * w.size());
-}
 
 template <int kind, class T>
 void join_row(T* sums, const T* src, int64_t n) {
@@ -72,29 +15,69 @@ void join_row(T* sums, const T* src, int64_t n) {
   for (; x < n; ++x) sums[x] = join<kind>(sums[x], src[x]);
 }
 
-// One plane: each output row first reduces the rows of its windows, then their columns.
+// The row that the windows of an output row see, with its padding, and a vector more to read.
+template <class T>
+int64_t row_size(const mx_pool_params& p) {
+  const int64_t seen = (p.target[2] - 1) * p.stride[2] + p.kernel[2], own = p.pad[2] + p.source[2];
+  return (seen > own ? seen : own) * p.inner + 2 * kLanes<T>;
+}
+
+// Reduce the columns of each window of one channel; with steps of 1 or 2, a vector of windows.
+template <int kind, class T>
+void pool_columns(const mx_pool_params& p, const T* row, T* out) {
+  const int64_t stride = p.stride[2];
+  if (stride > 2) {
+    for (int64_t x = 0; x < p.target[2]; ++x, row += stride) {
+      out[x] = row[0];
+      for (int64_t k = 1; k < p.kernel[2]; ++k) out[x] = merge<kind>(out[x], row[k]);
+    }
+    return;
+  }
+  each_vector<T>(p.target[2], [&](int64_t x, int n) {
+    const T* at = row + x * stride;
+    Vec<T> sum = load_apart(at, kLanes<T>, stride);
+    for (int64_t k = 1; k < p.kernel[2]; ++k)
+      sum = merge<kind>(sum, load_apart(at + k, kLanes<T>, stride));
+    store_lanes(out + x, sum, n);
+  });
+}
+
+// The same for all channels of each window of a channels-last image.
+template <int kind, class T>
+void pool_pixels(const mx_pool_params& p, const T* row, T* out) {
+  const int64_t inner = p.inner;
+  for (int64_t x = 0; x < p.target[2]; ++x, out += inner, row += p.stride[2] * inner) {
+    memcpy(out, row, inner * sizeof(T));
+    for (int64_t k = 1; k < p.kernel[2]; ++k) {
+      join_row<kind == kMax ? kMax : kSum>(out, row + k * inner, inner);
+    }
+  }
+}
+
+// One plane: each output row first reduces the rows of its windows, then their columns. `row` has
+// padding, which changes no result.
 template <int kind, class S, class T>
 void pool_plane(const mx_pool_params& p, const T* in, T* out, T* row) {
-  const T start = kind == kMax ? lowest<S> : 0;
-  const int64_t width = p.source[2] * p.inner;
+  const int64_t width = p.source[2] * p.inner, all = row_size<T>(p);
+  T* inside = row + p.pad[2] * p.inner;
   for (int64_t z = 0; z < p.target[0]; ++z) {
     const Extent d(p, 0, z);
     for (int64_t y = 0; y < p.target[1]; ++y) {
       const Extent h(p, 1, y);
-      for (int64_t x = 0; x < width; ++x) row[x] = start;
+      for (int64_t x = 0; x < all; ++x) row[x] = kind == kMax ? lowest<S> : 0;
       for (int64_t i = d.begin; i < d.end; ++i) {
         for (int64_t j = h.begin; j < h.end; ++j) {
-          join_row<kind>(row, in + (i * p.source[1] + j) * width, width);
+          join_row<kind>(inside, in + (i * p.source[1] + j) * width, width);
         }
       }
+      p.inner == 1 ? pool_columns<kind>(p, row, out) : pool_pixels<kind>(p, row, out);
+      if (kind == kMax || kind == kSum) {
+        out += p.target[2] * p.inner;
+        continue;
+      }
       for (int64_t x = 0; x < p.target[2]; ++x, out += p.inner) {
-        const Extent w(p, 2, x);
-        const T divisor = divisor_of<T>(p, d, h, w);
-        for (int64_t c = 0; c < p.inner; ++c) {
-          T sum = start;
-          for (int64_t i = w.begin; i < w.end; ++i) sum = merge<kind>(sum, row[i * p.inner + c]);
-          out[c] = finish<kind>(sum, divisor);
-        }
+        const T divisor = divisor_of<T>(p, d, h, Extent(p, 2, x));
+        for (int64_t c = 0; c < p.inner; ++c) out[c] = finish<kind>(out[c], divisor);
       }
     }
   }
@@ -106,7 +89,7 @@ int pool_kind(const mx_call* call) {
   const auto& p = *(const mx_pool_params*)call->params;
   const int64_t source = p.source[0] * p.source[1] * p.source[2] * p.inner;
   const int64_t target = p.target[0] * p.target[1] * p.target[2] * p.inner;
-  const int64_t width = p.source[2] * p.inner;
+  const int64_t width = row_size<T>(p);
   return parallel_try(call->threads, p.outer, 1, [&](int64_t begin, int64_t end) {
     const int64_t copies = is_half<S> ? source + target : 0;
     T* row = (T*)scratch(kTempSlot, (size_t)(width + copies) * sizeof(T));
@@ -225,19 +208,6 @@ void return_plane(const mx_pool_params& p, const T* gradient, const T* in, const
 // Positions in a plane, as wide as the elements they accompany.
 template <class T>
 using Position = Element<Mask<Vec<T>>>;
-
-// n elements (up to a vector), 1 or 2 apart; unused lanes are zero.
-template <class T>
-MX_INLINE Vec<T> load_apart(const T* src, int n, int64_t stride) {
-  constexpr int L = kLanes<T>;
-  if (stride == 1) return n == L ? load(src) : load_first(src, n);
-  const int read = 2 * n - 1;
-  const Vec<T> low = read >= L ? load(src) : load_first(src, read);
-  const Vec<T> high = read > L ? load_first(src + L, read - L) : Vec<T>{};
-  Mask<Vec<T>> index;
-  for (int i = 0; i < L; ++i) index[i] = 2 * i;
-  return __builtin_shuffle(low, high, index);
-}
 
 // Maxima of a vector of windows and their positions. Vectorised, because which element is largest
 // is unpredictable for branches.

@@ -161,6 +161,10 @@ _SAMPLES = (
     sample((2, 5, 6, 3), kernel=(2, 3), stride=(2, 2), pad=(1, 1), layout="NHWC"),
     sample((2, 5, 3), kernel=(2,), pad=(1,), layout="NWC", pool_type="avg"),
     sample((1, 18, 18, 2), global_pool=True, layout="NHWC", pool_type="avg"),
+    # several vectors of windows
+    sample((1, 2, 5, 45), kernel=(3, 3), stride=(2, 2), pad=(1, 1)),
+    sample((1, 2, 3, 37), kernel=(2, 3), pad=(0, 1), pool_type="avg"),
+    sample((1, 2, 3, 45), kernel=(2, 4), stride=(1, 3), pad=(0, 1)),
 )
 _SHARED = (
     "pool_type",
