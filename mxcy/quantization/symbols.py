@@ -68,7 +68,7 @@ def quantize_symbol(
         parameters=frozenset(offline_params or ()),
         after_readers=is_np_array(),
     )
-    _warn_without_vnni()
+    _warn_of_slow_layers()
     _warn_of_unknown(sym, options)
     result = quantize.run(sym._entries, options)
     quantized = type(sym)(result.entries)
@@ -127,11 +127,12 @@ def calibrate_symbol(qsym, ranges):
 
 
 @functools.cache
-def _warn_without_vnni():
+def _warn_of_slow_layers():
     if not cpus.multiplies_octets():
         logging.getLogger(__name__).warning(
-            "quantization: this CPU has no 8-bit dot products (VNNI), so quantized networks give "
-            "correct results but are not faster"
+            "quantization: 8-bit layers have fast kernels for AVX2, and for AVX-512 with VNNI; on "
+            "this CPU quantized networks give correct results but are not faster (if it has "
+            "AVX-512, set MXCY_ISA=v3 for the kernels for AVX2)"
         )
 
 

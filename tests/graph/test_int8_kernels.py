@@ -15,7 +15,7 @@ PACKERS = {"_int8_conv": "_pack_int8_conv_weight", "_int8_dense": "_pack_int8_de
 def _computed(name, algo, attrs, arrays, form):
     """A layer's result by the kernel `algo`; skips the test if the CPU does not support it."""
     if not front.has_kernel(algo, code_of("uint8")):
-        pytest.skip("this CPU has no products of 8 bits")
+        pytest.skip("there is no such kernel for this CPU")
     record = find(name)
     a = record.schema.intern(name, {**attrs, "algo": algo, "packed": 1})
     ins = [Spec(x.shape, code_of(x.dtype)) for x in arrays]

@@ -362,13 +362,13 @@ def test_scales_that_count_as_one_do_so_in_8_bits(function):
     assert args["bn_gamma"].asnumpy().tolist() == [3] * 4
 
 
-def test_a_cpu_without_8_bit_products_warns_once(monkeypatch, caplog):
+def test_a_cpu_without_fast_8_bit_layers_warns_once(monkeypatch, caplog):
     monkeypatch.setattr(symbols.cpus, "multiplies_octets", lambda: False)
-    symbols._warn_without_vnni.cache_clear()
+    symbols._warn_of_slow_layers.cache_clear()
     sym, shape = NETS["plain"]
     _, args, auxs = golden.inputs(mx, "plain", sym, shape)
     for _ in range(2):
         quant.quantize_model(sym, args, auxs, calib_mode="none")
-    symbols._warn_without_vnni.cache_clear()
+    symbols._warn_of_slow_layers.cache_clear()
     told = [record.message for record in caplog.records if "VNNI" in record.message]
     assert len(told) == 1

@@ -99,7 +99,15 @@ def test_cpu_model(tmp_path):
     assert cpus.model(str(tmp_path)) == "Xeon 6 85 7"
 
 
-@pytest.mark.parametrize(("flags", "has"), [("fpu avx2", False), ("avx2 avx_vnni", True)])
+@pytest.mark.parametrize(
+    ("flags", "has"),
+    [
+        ("fpu sse4_2", False),
+        ("fpu avx2", True),
+        ("avx2 avx512f", False),
+        ("avx2 avx512f avx512_vnni", True),
+    ],
+)
 def test_products_of_8_bits(tmp_path, flags, has):
     (tmp_path / "proc").mkdir()
     (tmp_path / "proc" / "cpuinfo").write_text(f"processor\t: 0\nflags\t\t: {flags}\n")

@@ -6,10 +6,10 @@
 #include "leaf/simd/plane.h"
 #include "params/int8.gen.h"
 
-#if MX_ISA_LEVEL == 4
+#if MX_ISA_LEVEL >= 3
 MX_LEAF_BEGIN
 
-constexpr int64_t kRegister = 64;  // bytes of a register and of a cache line
+constexpr int64_t kCacheLine = 64;
 
 // A convolution; a dense layer is a 1 x 1 convolution over an image of one row.
 struct ByteLayer {
@@ -70,13 +70,15 @@ struct ByteLayer {
     return images == 1 && height == 1 && out_width == width && taps_y * taps_x == 1 &&
            pad_y + pad_x == 0;
   }
-  bool in_place() const { return flat() && !is_signed && channels % 4 == 0; }
+  bool in_place() const {
+    return sizeof(Cell) == 1 && flat() && !is_signed && channels % kGroup == 0;
+  }
 
   // Contiguous bytes under a window: whole rows of it, or the channels of its pixels.
   bool by_rows() const { return dilate_x == 1 || taps_x == 1; }
   int64_t runs() const { return by_rows() ? taps_y : taps_y * taps_x; }
   int64_t run() const { return by_rows() ? taps_x * channels : channels; }
-  int64_t run_bytes() const { return round_up(run(), 4); }
+  int64_t run_bytes() const { return round_up(run(), kGroup); }
 
   // The band omits rows and, if windows are one pixel wide, columns between windows.
   int64_t reach_y() const { return (taps_y - 1) * dilate_y + 1; }
@@ -94,7 +96,9 @@ struct ByteLayer {
   }
   int64_t depth() const { return runs() * run_bytes(); }
   int64_t weight_bytes() const { return vectors() * kFilterLanes * depth(); }
-  int64_t start_bytes() const { return round_up(vectors() * kRegister, kRegister); }
+  int64_t start_bytes() const {
+    return round_up(vectors() * kFilterLanes * (int64_t)sizeof(int32_t), kCacheLine);
+  }
 };
 
 // Activations after a layer, as numbered in its parameters.

@@ -2,7 +2,7 @@
 #pragma once
 #include "leaf/quantization/byte_layer.h"
 
-#if MX_ISA_LEVEL == 4
+#if MX_ISA_LEVEL >= 3
 #include "core/cache.h"
 
 MX_LEAF_BEGIN
@@ -15,7 +15,8 @@ struct ByteCut {
 
   ByteCut(const ByteLayer& l, int threads) {
     const int64_t room = second_cache() / 2, whole = l.flat() ? l.out_width : l.out_height;
-    const int64_t unit = l.flat() ? l.channels : l.band_row() * l.row_step();
+    const int64_t unit =
+        (l.flat() ? l.channels : l.band_row() * l.row_step()) * (int64_t)sizeof(Cell);
     const int64_t most = room / (unit > 0 ? unit : 1);
     const int64_t fewest = l.flat() ? 48 : 1;
     pieces = ceil_div(whole, most > fewest ? most : fewest);
@@ -30,22 +31,26 @@ struct ByteCut {
   }
   int64_t band(const ByteLayer& l) const {
     if (l.in_place()) return 0;
-    const int64_t bytes = l.flat() ? size * l.channels : l.band_rows(size) * l.band_row();
-    return round_up(bytes + 4, kRegister);
+    const int64_t cells = l.flat() ? size * l.channels : l.band_rows(size) * l.band_row();
+    return round_up((cells + kGroup) * (int64_t)sizeof(Cell), kCacheLine);
   }
 };
 
-inline void take_bytes(uint8_t* to, const uint8_t* from, int64_t n, uint8_t up) {
-  if (!up) {
+inline void take_bytes(Cell* to, const uint8_t* from, int64_t n, uint8_t up) {
+  if (sizeof(Cell) == 1 && !up) {
     memcpy(to, from, n);
     return;
   }
 #pragma GCC ivdep
-  for (int64_t i = 0; i < n; ++i) to[i] = from[i] ^ kMiddle;
+  for (int64_t i = 0; i < n; ++i) to[i] = (uint8_t)(from[i] ^ up);
+}
+
+inline void fill_cells(Cell* to, uint8_t value, int64_t n) {
+  for (int64_t i = 0; i < n; ++i) to[i] = value;
 }
 
 // Copy the rows under output rows [first, first + rows).
-inline void fill_band(const ByteLayer& l, const uint8_t* image, uint8_t* band, int64_t first,
+inline void fill_band(const ByteLayer& l, const uint8_t* image, Cell* band, int64_t first,
                       int64_t rows) {
   const uint8_t zero = l.middle, up = l.is_signed ? kMiddle : 0;
   const int64_t c = l.channels, columns = l.band_row() / c, under = l.band_rows(rows);
@@ -53,7 +58,7 @@ inline void fill_band(const ByteLayer& l, const uint8_t* image, uint8_t* band, i
     const int64_t row =
         first * l.stride_y - l.pad_y + y / l.row_step() * l.stride_y + y % l.row_step();
     if (row < 0 || row >= l.height) {
-      memset(band, zero, columns * c);
+      fill_cells(band, zero, columns * c);
       continue;
     }
     const uint8_t* from = image + row * l.width * c;
@@ -63,15 +68,15 @@ inline void fill_band(const ByteLayer& l, const uint8_t* image, uint8_t* band, i
         if (column >= 0 && column < l.width)
           take_bytes(band + x * c, from + column * c, c, up);
         else
-          memset(band + x * c, zero, c);
+          fill_cells(band + x * c, zero, c);
       }
       continue;
     }
     const int64_t low = least(l.pad_x, columns);
     const int64_t high = least(l.pad_x + l.width, columns);
-    memset(band, zero, low * c);
+    fill_cells(band, zero, low * c);
     if (high > low) take_bytes(band + low * c, from, (high - low) * c, up);
-    memset(band + high * c, zero, (columns - high) * c);
+    fill_cells(band + high * c, zero, (columns - high) * c);
   }
 }
 

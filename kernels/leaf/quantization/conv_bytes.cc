@@ -6,7 +6,7 @@
 // some output rows with explicit padding, int8 values shifted by 128.
 #include "leaf/quantization/byte_pieces.h"
 
-#if MX_ISA_LEVEL == 4
+#if MX_ISA_LEVEL >= 3
 
 MX_LEAF_BEGIN
 namespace {
@@ -36,12 +36,12 @@ struct LayerWork {
         weights(data<int8_t>(call->in[1]) + layer.start_bytes()) {}
 
   // Compute panel `panel` of filters over `count` <= kPixels pixels from output pixel `pixel` on.
-  void sum(int64_t panel, int64_t count, const uint8_t* const* from, int64_t pixel) const {
+  void sum(int64_t panel, int64_t count, const Cell* const* from, int64_t pixel) const {
     const int64_t first = layer.before(panel) * kFilterLanes;
     const int64_t lanes = layer.before(panel + 1) * kFilterLanes - first;
     const int8_t* own = weights + first * layer.depth();
     // Part of the weights that stays in the cache for all pixels.
-    const int64_t depth = kResident / lanes / 4 * 4;
+    const int64_t depth = kResident / lanes / kGroup * kGroup;
     if (reach.runs > 1 || reach.bytes <= depth) {
       tiles(lanes, count, from, reach, own, {start + first, 0}, sink, pixel, first);
       return;
@@ -58,7 +58,7 @@ struct LayerWork {
     }
   }
 
-  void tiles(int64_t lanes, int64_t count, const uint8_t* const* from, const ByteReach& over,
+  void tiles(int64_t lanes, int64_t count, const Cell* const* from, const ByteReach& over,
              const int8_t* own, const ByteStart& begin, const ByteSink& to, int64_t pixel,
              int64_t filter) const {
     const int vectors = (int)(lanes / kFilterLanes);
@@ -72,17 +72,20 @@ struct LayerWork {
   }
 
   // Compute one piece of an image, for panels [begin, end).
-  void piece(int64_t unit, uint8_t* band, int64_t begin, int64_t end) const {
+  void piece(int64_t unit, Cell* band, int64_t begin, int64_t end) const {
     const ByteLayer& l = layer;
     const int64_t image = unit / cut.pieces, first = unit % cut.pieces * cut.size;
     const int64_t extent = least(cut.size, (l.flat() ? l.out_width : l.out_height) - first);
-    const uint8_t *source = in + image * l.height * l.width * l.channels, *data = band;
+    const uint8_t* source = in + image * l.height * l.width * l.channels;
+    const Cell* data = band;
     int64_t columns = l.out_width, pixel = (image * l.out_height + first) * l.out_width;
     if (l.flat()) {
       columns = extent, pixel = first;
-      data = source + first * l.channels;
-      if (!l.in_place()) take_bytes(band, data, extent * l.channels, l.is_signed ? kMiddle : 0);
-      if (!l.in_place()) data = band;
+      source += first * l.channels;
+      if (l.in_place())
+        data = (const Cell*)source;
+      else
+        take_bytes(band, source, extent * l.channels, l.is_signed ? kMiddle : 0);
     } else {
       fill_band(l, source, band, first, extent);
     }
@@ -92,10 +95,10 @@ struct LayerWork {
     // otherwise each panel goes over all pixels.
     const bool few = l.weight_bytes() <= kFewWeights;
     for (int64_t panel = begin; panel < end; panel = few ? end : panel + 1) {
-      const uint8_t* from[kPixels];
+      const Cell* from[kPixels];
       for (int64_t i = 0; i < total; i += kPixels) {
         const int64_t count = least(kPixels, total - i);
-        const uint8_t* line = data + i / columns * row;
+        const Cell* line = data + i / columns * row;
         for (int64_t j = 0, x = i % columns; j < count; ++j) {
           from[j] = line + x * step;
           if (++x == columns) x = 0, line += row;
@@ -111,14 +114,15 @@ struct LayerWork {
     if (cut.by_panels) {
       const int64_t each = ceil_div(layer.panels(), threads);
       parallel_for(threads, layer.panels(), each, [&](int64_t begin, int64_t end) {
-        for (int64_t i = 0; i < units; ++i) piece(i, bands + begin / each * band, begin, end);
+        Cell* own = (Cell*)(bands + begin / each * band);
+        for (int64_t i = 0; i < units; ++i) piece(i, own, begin, end);
       });
       return;
     }
     const int64_t each = ceil_div(units, threads);
     parallel_for(threads, units, each, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i)
-        piece(i, bands + begin / each * band, 0, layer.panels());
+      Cell* own = (Cell*)(bands + begin / each * band);
+      for (int64_t i = begin; i < end; ++i) piece(i, own, 0, layer.panels());
     });
   }
 };
@@ -138,7 +142,7 @@ void pack_weights(const ByteLayer& l, const int8_t* plain, int8_t* blob, int thr
         for (int64_t r = 0; r < l.runs(); ++r) {
           for (int64_t i = 0; i < l.run_bytes(); ++i) {
             const int8_t weight = inside ? weight_at(l, filter, r, i) : (int8_t)0;
-            to[((r * l.run_bytes() + i) / 4 * lanes + f) * 4 + i % 4] = weight;
+            to[((r * l.run_bytes() + i) / kGroup * lanes + f) * kGroup + i % kGroup] = weight;
             total += weight;
           }
         }
@@ -167,13 +171,13 @@ struct Direct {
 }  // namespace
 
 void register_conv_bytes() {
-  if (!has_vnni()) return;
+  if (!has_byte_products()) return;
   add_layer<Direct, mx_int8_conv_params>("int8_conv_direct", "int8_conv_direct_pack");
   add_layer<Direct, mx_int8_dense_params>("int8_dense_direct", "int8_dense_direct_pack");
 }
 MX_LEAF_END
 #else
 MX_LEAF_BEGIN
-void register_conv_bytes() {}  // requires VNNI
+void register_conv_bytes() {}  // requires AVX2
 MX_LEAF_END
 #endif

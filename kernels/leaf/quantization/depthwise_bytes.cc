@@ -1,21 +1,25 @@
-// "int8_conv_depthwise": depthwise convolutions of channels-last int8 or uint8 data with 3 x 3
-// filters; "int8_conv_depthwise_pack" packs the weights.
+// "int8_conv_depthwise" with VNNI: depthwise convolutions of channels-last int8 or uint8 data with
+// 3 x 3 filters; "int8_conv_depthwise_pack" packs the weights.
 //
 // The bytes of four rows are interleaved column by column, so that one instruction sums the
 // products of a filter column; with stride 1 they are used for two output rows.
-#include "leaf/convolution/depthwise.h"
-#include "leaf/quantization/bytes.h"
-#include "leaf/queries.h"
-#include "params/int8.gen.h"
+#include "leaf/quantization/depthwise_bytes.h"
 
 #if MX_ISA_LEVEL == 4
 MX_LEAF_BEGIN
 namespace {
 
 typedef mx_int8_conv_params P;
-constexpr int kTaps = 3;   // along each axis
 constexpr int kParts = 4;  // registers of sums per register of bytes
 constexpr int kWide = 64, kHalf = 32;
+
+// sum += u[0] * s[0] + ... + u[3] * s[3] in each lane, of unsigned and signed bytes.
+MX_INLINE void multiply_add(__m512i& sum, __m512i u, __m512i s) {
+  __asm__("vpdpbusd %2, %1, %0" : "+v"(sum) : "v"(u), "v"(s));
+}
+MX_INLINE void multiply_add(__m256i& sum, __m256i u, __m256i s) {
+  __asm__("vpdpbusd %2, %1, %0" : "+v"(sum) : "v"(u), "v"(s));
+}
 
 // Registers of 64 and of 32 channels.
 struct Wide {
@@ -86,10 +90,8 @@ int64_t padded(int64_t channels) { return round_up(channels, kHalf); }
 // The channel of lane `lane` of the part'th register of sums.
 int64_t channel_of(int64_t part, int64_t lane) { return lane / 4 * 16 + part * 4 + lane % 4; }
 
-int64_t columns_of(const P& p) { return (p.target[2] - 1) * p.stride[2] + kTaps; }
 // The unsigned byte that represents 0.
 uint8_t middle_of(const P& p) { return (uint8_t)(p.zero + (p.source_type == MX_I8 ? kMiddle : 0)); }
-int64_t rows_at_once(const P& p) { return p.stride[1] == 1 ? 2 : 1; }
 
 struct Work {
   const P& p;
@@ -162,7 +164,7 @@ void Work::rows(int64_t image, int64_t chunk, int64_t first, uint8_t* band) cons
       for (int t = 0; t < kTaps; ++t) {
         const B read = V::load(from + (t * kParts + j) * V::channels);
         w[t][j] = y > first ? V::down(read) : read;
-        if (middle_of(p)) add_products(added, middle, w[t][j]);
+        if (middle_of(p)) multiply_add(added, middle, w[t][j]);
       }
       start[j] = V::less(zero, added);
     }
@@ -175,7 +177,7 @@ void Work::rows(int64_t image, int64_t chunk, int64_t first, uint8_t* band) cons
         sums[j] = start[j];
 #pragma GCC unroll 3
         for (int t = 0; t < kTaps; ++t)
-          add_products(sums[j], V::load(at + (t * kParts + j) * V::channels), w[t][j]);
+          multiply_add(sums[j], V::load(at + (t * kParts + j) * V::channels), w[t][j]);
         sums[j] = V::finished(sums[j], factor[j], shift[j], top);
       }
       const B low = V::joined(sums[0], sums[1]), rest = V::joined(sums[2], sums[3]);
@@ -186,19 +188,13 @@ void Work::rows(int64_t image, int64_t chunk, int64_t first, uint8_t* band) cons
   }
 }
 
-const char* refusal(const P& p) {
-  if (const char* reason = depthwise_3x3_refusal(p)) return reason;
-  if (p.sum) return "residuals are not supported";
-  if (p.target_type != MX_I8 && p.target_type != MX_U8) return "float outputs are not supported";
-  return nullptr;
-}
-
 int64_t band_bytes(const P& p) { return columns_of(p) * kParts * kWide; }
 int64_t factor_bytes(const P& p) { return round_up(padded(p.groups) * (int64_t)sizeof(float), 64); }
 
 int64_t query(const mx_call* call, int32_t what) {
   const P& p = *(const P*)call->params;
-  if (const char* reason = refusal(p)) return refused("int8_conv_depthwise", reason, what);
+  if (const char* reason = depthwise_refusal(p))
+    return refused("int8_conv_depthwise", reason, what);
   if (what == MX_QUERY_PACKED) return padded(p.groups) * kTaps * kParts;
   if (what != MX_QUERY_WORKSPACE) return 1;  // accepted; there is a single layout of weights
   return 2 * factor_bytes(p) + mx_threads() * band_bytes(p);
@@ -217,7 +213,7 @@ void arrange(const float* from, int64_t channels, float* to) {
 
 int run(const mx_call* call) {
   const P& p = *(const P*)call->params;
-  if (const char* reason = refusal(p)) return mx_fail("int8_conv_depthwise: %s", reason);
+  if (const char* reason = depthwise_refusal(p)) return mx_fail("int8_conv_depthwise: %s", reason);
   const int64_t room = (int64_t)call->workspace_size - 2 * factor_bytes(p);
   const int threads = room < call->threads * band_bytes(p) ? 1 : call->threads;
   if (room < band_bytes(p)) return mx_fail("int8_conv_depthwise: the workspace is too small");
@@ -225,15 +221,13 @@ int run(const mx_call* call) {
   float *scale = (float*)space, *bias = (float*)(space + factor_bytes(p));
   arrange(data<float>(call->in[2]), p.groups, scale);
   arrange(p.bias ? data<float>(call->in[3]) : nullptr, p.groups, bias);
-  float high = p.target_type == MX_I8 ? 127.f : 255.f;
-  if (p.act == 2 && (float)p.limit < high) high = (float)p.limit;
   const Work work = {p,
                      data<uint8_t>(call->in[0]),
                      data<int8_t>(call->in[1]),
                      scale,
                      bias,
                      data<char>(call->out[0]),
-                     high};
+                     highest(p)};
   uint8_t* bands = (uint8_t*)space + 2 * factor_bytes(p);
   const int64_t parts = chunks(p.groups), bundles = ceil_div(p.target[1], rows_at_once(p));
   const int64_t units = p.batch * bundles * parts, each = ceil_div(units, threads);
@@ -252,7 +246,7 @@ int run(const mx_call* call) {
 
 int pack(const mx_call* call) {
   const P& p = *(const P*)call->params;
-  if (const char* reason = refusal(p)) return mx_fail("int8_conv_depthwise: %s", reason);
+  if (const char* reason = depthwise_refusal(p)) return mx_fail("int8_conv_depthwise: %s", reason);
   const int8_t* plain = data<int8_t>(call->in[0]);
   int8_t* blob = data<int8_t>(call->out[0]);
   for (int64_t chunk = 0; chunk < chunks(p.groups); ++chunk) {
@@ -271,13 +265,13 @@ int pack(const mx_call* call) {
 }  // namespace
 
 void register_depthwise_bytes() {
-  if (!has_vnni()) return;
+  if (!has_byte_products()) return;
   add_with_query("int8_conv_depthwise", run, MX_BIT(I8) | MX_BIT(U8), query);
   add_with_query("int8_conv_depthwise_pack", pack, MX_BIT(I8), query);
 }
 MX_LEAF_END
 #else
 MX_LEAF_BEGIN
-void register_depthwise_bytes() {}  // requires VNNI
+void register_depthwise_bytes() {}  // requires VNNI; see depthwise_pairs.cc
 MX_LEAF_END
 #endif

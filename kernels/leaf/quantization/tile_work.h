@@ -137,7 +137,7 @@ struct TileCut {
     if (l.empty()) return 0;
     if (l.flat()) return kBlock * tail_step(l);
     const int64_t over = kBlock * l.window_step() + kOverread;
-    return round_up(images * piece_band(l) + over, kRegister);
+    return round_up(images * piece_band(l) + over, kCacheLine);
   }
   static int64_t tail_step(const TileLayer& l) { return (l.run_tiles() + 1) * kTileBytes; }
 };
@@ -201,7 +201,7 @@ void multiply_tiles(const TileBlock& b, const Meanwhile& meanwhile) {
         if (two_columns) Adder::template add<3, 5, 7>();
       }
       own += two_columns ? 2 * tile : tile;
-      for (int64_t i = 0; i < b.lines; ++i, next += kRegister) __builtin_prefetch(next, 0, 2);
+      for (int64_t i = 0; i < b.lines; ++i, next += kCacheLine) __builtin_prefetch(next, 0, 2);
     }
   }
   meanwhile();
@@ -288,7 +288,7 @@ struct TileWork {
                            [&] {
                              if (thread.last) finish(thread);
                            });
-          thread.next += tiles * thread.lines * kRegister;
+          thread.next += tiles * thread.lines * kCacheLine;
           if (tile + deep < all) continue;
           thread.last = sums[i], thread.block = b, thread.vectors = vectors;
           thread.pixel = pixel, thread.filter = filter;
@@ -375,7 +375,7 @@ struct TileWork {
     const int64_t following = layer.before(panel + 2) * kFilterLanes - filters;
     const int64_t pairs = ceil_div(layer.before(panel + 1) - layer.before(panel), kWideVectors);
     thread.next = (const char*)weights + filters * layer.filter_bytes();
-    thread.lines = ceil_div(following * layer.depth, pairs * blocks * kRegister);
+    thread.lines = ceil_div(following * layer.depth, pairs * blocks * kCacheLine);
   }
 
   // Windows per block; a block ends with its row unless windows continue evenly.

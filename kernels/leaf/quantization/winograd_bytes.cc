@@ -3,7 +3,7 @@
 // "int8_conv_winograd_pack" transforms the weights. Narrow tiles at edges need fewer products.
 #include "leaf/quantization/winograd_points.h"
 
-#if MX_ISA_LEVEL == 4
+#if MX_ISA_LEVEL >= 3
 
 MX_LEAF_BEGIN
 namespace {
@@ -47,24 +47,24 @@ struct TileGrid {
 template <int M, int N>
 void multiply(const int16_t* data, int64_t step, int64_t channels, const int16_t* weights,
               int32_t* sums) {
-  __m512i own[M][N] = {};
+  Sums own[M][N] = {};
   for (int64_t c = 0; c < channels; c += 2, weights += N * kBroad) {
-    __m512i w[N];
+    Sums w[N];
 #pragma GCC unroll 4
-    for (int n = 0; n < N; ++n) w[n] = _mm512_loadu_si512(weights + n * kBroad);
+    for (int n = 0; n < N; ++n) w[n] = (Sums)load((const uint16_t*)weights + n * kBroad);
 #pragma GCC unroll 6
     for (int m = 0; m < M; ++m) {
-      int32_t two;
-      memcpy(&two, data + m * step + c, 4);
-      const __m512i d = _mm512_set1_epi32(two);
+      uint32_t pair;
+      memcpy(&pair, data + m * step + c, sizeof pair);
+      const Sums d = splat<Sums>(pair);
 #pragma GCC unroll 4
-      for (int n = 0; n < N; ++n) add_pairs(own[m][n], d, w[n]);
+      for (int n = 0; n < N; ++n) add_pair(own[m][n], d, w[n]);
     }
   }
 #pragma GCC unroll 6
   for (int m = 0; m < M; ++m) {
 #pragma GCC unroll 4
-    for (int n = 0; n < N; ++n) _mm512_store_si512(sums + m * kPanel + n * kFilterLanes, own[m][n]);
+    for (int n = 0; n < N; ++n) store((uint32_t*)sums + m * kPanel + n * kFilterLanes, own[m][n]);
   }
 }
 
@@ -76,9 +76,10 @@ constexpr Multiply multiply_rows(int64_t rows) {
   return all[rows - 1];
 }
 Multiply multiply_of(int64_t rows, int64_t vectors) {
-  if (vectors == 1) return multiply_rows<1>(rows);
-  if (vectors == 2) return multiply_rows<2>(rows);
-  return vectors == 3 ? multiply_rows<3>(rows) : multiply_rows<4>(rows);
+#if MX_ISA_LEVEL == 4
+  if (vectors > 2) return vectors == 3 ? multiply_rows<3>(rows) : multiply_rows<4>(rows);
+#endif
+  return vectors == 1 ? multiply_rows<1>(rows) : multiply_rows<2>(rows);
 }
 
 class Work {
@@ -89,7 +90,7 @@ class Work {
         sink_(sink_of(call, p, layer_.filters)),
         in_(data<uint8_t>(call->in[0])),
         zero_((int16_t)p.zero),
-        weights_((const int16_t*)(data<char>(call->in[1]) + kRegister)) {
+        weights_((const int16_t*)(data<char>(call->in[1]) + kCacheLine)) {
     memcpy(&depth_, call->in[1].data, sizeof depth_);
     if (depth_ == 0) depth_ = layer_.channels;  // trials have weights of zeros
   }
@@ -192,14 +193,11 @@ class Work {
 
   // Bytes of at most kBroad channels as integers of 16 bits; 0 outside the image.
   template <bool is_signed>
-  __m512i pixel(const uint8_t* image, int64_t y, int64_t x, int64_t channel,
-                __mmask32 inside) const {
+  Shorts pixel(const uint8_t* image, int64_t y, int64_t x, int64_t channel) const {
     const ByteLayer& l = layer_;
-    if (y < 0 || y >= l.height || x < 0 || x >= l.width) return _mm512_setzero_si512();
-    const __m256i bytes =
-        _mm256_maskz_loadu_epi8(inside, image + (y * l.width + x) * l.channels + channel);
-    const __m512i wide = is_signed ? _mm512_cvtepi8_epi16(bytes) : _mm512_cvtepu8_epi16(bytes);
-    return _mm512_sub_epi16(wide, _mm512_set1_epi16(zero_));
+    if (y < 0 || y >= l.height || x < 0 || x >= l.width) return Shorts{};
+    const uint8_t* from = image + (y * l.width + x) * l.channels + channel;
+    return load_shorts<is_signed>(from, l.channels - channel) - splat<Shorts>((uint16_t)zero_);
   }
 
   template <bool is_signed>
@@ -219,14 +217,13 @@ class Work {
     const int64_t top = at.y * kSide - l.pad_y, left = at.x * kSide - l.pad_x;
     const int64_t step = grid_.data_step(l);
     for (int64_t channel = 0; channel < l.channels; channel += kBroad) {
-      const int64_t left_over = l.channels - channel;
-      const __mmask32 inside = left_over < kBroad ? (1u << left_over) - 1 : ~0u;
-      __m512i rows[kReach][kReach];
+      const int64_t rest = l.channels - channel;
+      Shorts rows[kReach][kReach];
       for (int x = 0; x < kWide; ++x) {
-        __m512i column[kReach], turned[kReach];
+        Shorts column[kReach], turned[kReach];
 #pragma GCC unroll 6
         for (int y = 0; y < kHigh; ++y)
-          column[y] = pixel<is_signed>(image, top + y, left + x, channel, inside);
+          column[y] = pixel<is_signed>(image, top + y, left + x, channel);
         data_points<low>(column, turned);
 #pragma GCC unroll 6
         for (int y = 0; y < kReach; ++y)
@@ -234,12 +231,14 @@ class Work {
       }
       for (int y = 0; y < kReach; ++y) {
         if (low && !has_narrow(y)) continue;
-        __m512i turned[kReach];
+        Shorts turned[kReach];
         data_points<thin>(rows[y], turned);
 #pragma GCC unroll 6
-        for (int x = 0; x < kReach; ++x)
-          if (!thin || has_narrow(x))
-            _mm512_mask_storeu_epi16(to + (y * kReach + x) * step + channel, inside, turned[x]);
+        for (int x = 0; x < kReach; ++x) {
+          uint16_t* point = (uint16_t*)to + (y * kReach + x) * step + channel;
+          if (thin && !has_narrow(x)) continue;
+          rest < kBroad ? store_first(point, turned[x], (int)rest) : store(point, turned[x]);
+        }
       }
     }
   }
@@ -286,27 +285,28 @@ class Work {
   void turn_tile(const int32_t* sums, int32_t* to, int64_t line, int64_t pixel, bool adds) const {
     constexpr int kHigh = low ? kNarrow : kSide, kWide = thin ? kNarrow : kSide;
     const int64_t step = grid_.sums_step();
-    __m512i rows[kSide][kReach];
+    Sums rows[kSide][kReach];
 #pragma GCC unroll 6
     for (int x = 0; x < kReach; ++x) {
       if (thin && !has_narrow(x)) continue;
-      __m512i column[kReach], turned[kSide];
+      Sums column[kReach], turned[kSide];
 #pragma GCC unroll 6
       for (int y = 0; y < kReach; ++y)
-        if (!low || has_narrow(y)) column[y] = _mm512_load_si512(sums + (y * kReach + x) * step);
+        if (!low || has_narrow(y))
+          column[y] = load((const uint32_t*)sums + (y * kReach + x) * step);
       result_points<low>(column, turned);
 #pragma GCC unroll 4
       for (int y = 0; y < kHigh; ++y) rows[y][x] = turned[y];
     }
 #pragma GCC unroll 4
     for (int y = 0; y < kHigh; ++y) {
-      __m512i turned[kSide];
+      Sums turned[kSide];
       result_points<thin>(rows[y], turned);
 #pragma GCC unroll 4
       for (int x = 0; x < kWide; ++x) {
-        int32_t* at = to + y * line + x * pixel;
-        const __m512i result = unscaled(turned[x]);
-        _mm512_store_si512(at, adds ? _mm512_add_epi32(result, _mm512_load_si512(at)) : result);
+        uint32_t* at = (uint32_t*)to + y * line + x * pixel;
+        const Sums result = unscaled(turned[x]);
+        store(at, adds ? result + load(at) : result);
       }
     }
   }
@@ -392,7 +392,7 @@ int64_t query(const mx_call* call, int32_t what) {
   if (const char* reason = refusal_here(p)) return refused("int8_conv_winograd", reason, what);
   const ByteLayer l(p);
   if (what == MX_QUERY_PACKED)
-    return kRegister + l.vectors() * kFilterLanes * l.channels * kPoints * 2;
+    return kCacheLine + l.vectors() * kFilterLanes * l.channels * kPoints * 2;
   if (what != MX_QUERY_WORKSPACE) return 1;  // accepted; there is a single layout of weights
   return workspace_of_any_team([&](int threads) { return workspace(p, threads); });
 }
@@ -415,11 +415,11 @@ int pack(const mx_call* call) {
   const int8_t* plain = data<int8_t>(call->in[0]);
   const int64_t depth = exact_depth(p, plain);
   char* blob = data<char>(call->out[0]);
-  memset(blob, 0, kRegister);
+  memset(blob, 0, kCacheLine);
   memcpy(blob, &depth, sizeof depth);
   parallel_for(call->threads, l.panels(), 1, [&](int64_t begin, int64_t end) {
     for (int64_t panel = begin; panel < end; ++panel)
-      pack_panel(l, plain, panel, (int16_t*)(blob + kRegister));
+      pack_panel(l, plain, panel, (int16_t*)(blob + kCacheLine));
   });
   return 0;
 }
@@ -427,13 +427,13 @@ int pack(const mx_call* call) {
 }  // namespace
 
 void register_winograd_bytes() {
-  if (!has_vnni()) return;
+  if (!has_byte_products()) return;
   add_with_query("int8_conv_winograd", run, MX_BIT(I8) | MX_BIT(U8), query);
   add_with_query("int8_conv_winograd_pack", pack, MX_BIT(I8), query);
 }
 MX_LEAF_END
 #else
 MX_LEAF_BEGIN
-void register_winograd_bytes() {}  // requires VNNI
+void register_winograd_bytes() {}  // requires AVX2
 MX_LEAF_END
 #endif

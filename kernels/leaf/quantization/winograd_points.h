@@ -9,46 +9,37 @@
 #pragma once
 #include "leaf/quantization/byte_layer.h"
 
-#if MX_ISA_LEVEL == 4
+#if MX_ISA_LEVEL >= 3
 MX_LEAF_BEGIN
 
-constexpr int kSide = 4, kReach = 6;      // outputs and inputs of a tile in one dimension
-constexpr int kPoints = kReach * kReach;  // products per tile, channel and filter
-constexpr int kNarrow = 2;                // outputs of a narrow tile
-constexpr int64_t kBroad = 32;            // channels per register
-
-// sum += a[0] * b[0] + a[1] * b[1] in each lane, see `add_products`.
-inline __attribute__((always_inline)) void add_pairs(__m512i& sum, __m512i a, __m512i b) {
-  __asm__("vpdpwssd %2, %1, %0" : "+v"(sum) : "v"(a), "v"(b));
-}
+constexpr int kSide = 4, kReach = 6;          // outputs and inputs of a tile in one dimension
+constexpr int kPoints = kReach * kReach;      // products per tile, channel and filter
+constexpr int kNarrow = 2;                    // outputs of a narrow tile
+constexpr int64_t kBroad = kLanes<uint16_t>;  // channels per register
 
 // Whether narrow tiles have a point.
 inline bool has_narrow(int point) { return point < 3 || point == kReach - 1; }
 
 // B^T d in one dimension. Narrow tiles' other points are undefined.
 template <bool narrow>
-inline __attribute__((always_inline)) void data_points(const __m512i (&d)[kReach],
-                                                       __m512i (&to)[kReach]) {
-  const auto plus = [](__m512i a, __m512i b) { return _mm512_add_epi16(a, b); };
-  const auto minus = [](__m512i a, __m512i b) { return _mm512_sub_epi16(a, b); };
-  const auto thrice = [&](__m512i a) { return plus(a, plus(a, a)); };
-  const auto four = [](__m512i a) { return _mm512_slli_epi16(a, 2); };
-  const __m512i odd = minus(d[3], d[1]), twice = plus(odd, odd);
+MX_INLINE void data_points(const Shorts (&d)[kReach], Shorts (&to)[kReach]) {
+  const Shorts odd = d[3] - d[1], twice = odd + odd;
   if (narrow) {
-    to[0] = four(minus(d[0], d[2]));
-    to[1] = thrice(minus(_mm512_setzero_si512(), plus(d[1], d[2])));
-    to[2] = thrice(minus(d[1], d[2]));
+    const Shorts sum = d[1] + d[2], difference = d[1] - d[2];
+    to[0] = (d[0] - d[2]) << 2;
+    to[1] = -(sum + (sum + sum));
+    to[2] = difference + (difference + difference);
     to[5] = twice;
     return;
   }
-  const __m512i even = minus(d[4], d[2]);
-  const __m512i far = minus(d[4], four(d[2])), near = minus(d[3], four(d[1]));
-  to[0] = plus(even, four(minus(d[0], d[2])));
-  to[1] = plus(far, near);
-  to[2] = minus(far, near);
-  to[3] = plus(even, twice);
-  to[4] = minus(even, twice);
-  to[5] = minus(minus(d[5], d[3]), four(odd));
+  const Shorts even = d[4] - d[2];
+  const Shorts far = d[4] - (d[2] << 2), near = d[3] - (d[1] << 2);
+  to[0] = even + ((d[0] - d[2]) << 2);
+  to[1] = far + near;
+  to[2] = far - near;
+  to[3] = even + twice;
+  to[4] = even - twice;
+  to[5] = d[5] - d[3] - (odd << 2);
 }
 
 // The transformed weights of a 3 x 3 filter: 24 G in each dimension, where the last row is only 12
@@ -70,29 +61,24 @@ inline void weight_points(const int8_t* g, int16_t (&to)[kPoints]) {
 
 // A^T m in one dimension.
 template <bool narrow>
-inline __attribute__((always_inline)) void result_points(const __m512i (&m)[kReach],
-                                                         __m512i (&to)[kSide]) {
-  const auto plus = [](__m512i a, __m512i b) { return _mm512_add_epi32(a, b); };
-  const auto minus = [](__m512i a, __m512i b) { return _mm512_sub_epi32(a, b); };
-  const auto twice = [](__m512i a) { return _mm512_slli_epi32(a, 1); };
-  const auto four = [](__m512i a) { return _mm512_slli_epi32(a, 2); };
-  const __m512i sum = plus(m[1], m[2]), difference = minus(m[1], m[2]);
+MX_INLINE void result_points(const Sums (&m)[kReach], Sums (&to)[kSide]) {
+  const Sums sum = m[1] + m[2], difference = m[1] - m[2];
   if (narrow) {
-    to[0] = plus(m[0], sum);
-    to[1] = plus(difference, m[5]);
+    to[0] = m[0] + sum;
+    to[1] = difference + m[5];
     return;
   }
-  const __m512i wide = plus(m[3], m[4]), gap = twice(minus(m[3], m[4]));
-  to[0] = plus(m[0], plus(sum, wide));
-  to[1] = plus(difference, gap);
-  to[2] = plus(sum, four(wide));
-  to[3] = plus(plus(difference, four(gap)), twice(m[5]));
+  const Sums wide = m[3] + m[4], gap = (m[3] - m[4]) << 1;
+  to[0] = m[0] + (sum + wide);
+  to[1] = difference + gap;
+  to[2] = sum + (wide << 2);
+  to[3] = difference + (gap << 2) + (m[5] << 1);
 }
 
 // Divide by 24 x 24 what is a multiple of it modulo 2^32; the quotient has 26 bits.
-inline __m512i unscaled(__m512i x) {
-  const __m512i ninth = _mm512_set1_epi32(0x38e38e39);  // times 9 is 1 modulo 2^32
-  return _mm512_srai_epi32(_mm512_mullo_epi32(x, ninth), 6);
+MX_INLINE Sums unscaled(const Sums& x) {
+  const Sums ninth = splat<Sums>(0x38e38e39);  // times 9 is 1 modulo 2^32
+  return (Sums)((VI)(x * ninth) >> 6);
 }
 
 // The magnitude up to which results are exact.
