@@ -197,12 +197,12 @@ void finish_lines(const int32_t* sums, int64_t step, int64_t pixels, const ByteS
 typedef void (*Tile)(const Cell* const*, const ByteReach&, const int8_t*, const ByteStart&,
                      const ByteSink&, int64_t, int64_t);
 template <int N, int... pixels>
-constexpr Tile tile_of(int count, std::integer_sequence<int, pixels...>) {
-  constexpr Tile all[] = {sum_tile<pixels + 1, N>...};
+Tile tile_of(int count, std::integer_sequence<int, pixels...>) {
+  static constexpr Tile all[] = {sum_tile<pixels + 1, N>...};
   return all[count - 1];
 }
 template <int N>
-constexpr Tile tile_of(int count) {
+Tile tile_of(int count) {
   return tile_of<N>(count, std::make_integer_sequence<int, kMaxPixels[N]>());
 }
 

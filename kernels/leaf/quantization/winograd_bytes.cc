@@ -70,9 +70,9 @@ void multiply(const int16_t* data, int64_t step, int64_t channels, const int16_t
 
 typedef void (*Multiply)(const int16_t*, int64_t, int64_t, const int16_t*, int32_t*);
 template <int N>
-constexpr Multiply multiply_rows(int64_t rows) {
-  constexpr Multiply all[kRows] = {multiply<1, N>, multiply<2, N>, multiply<3, N>,
-                                   multiply<4, N>, multiply<5, N>, multiply<6, N>};
+Multiply multiply_rows(int64_t rows) {
+  static constexpr Multiply all[kRows] = {multiply<1, N>, multiply<2, N>, multiply<3, N>,
+                                          multiply<4, N>, multiply<5, N>, multiply<6, N>};
   return all[rows - 1];
 }
 Multiply multiply_of(int64_t rows, int64_t vectors) {
