@@ -60,9 +60,9 @@ test-anywhere: $(VENV)/.installed
 test-pythons: $(VENV)/.installed
 	@JOBS=$(JOBS) tools/test_pythons.sh $(VENV)/bin/python
 
-# All tests that start MPI processes, one at a time, as each needs all cores.
+# All tests of jobs, which `make test` leaves out: one at a time, as most start MPI processes that need all cores.
 test-dist: $(VENV)/.installed
-	@$(PYTEST) -m dist tests/dist
+	@$(PYTEST) -m "dist or not dist" tests/dist
 
 # LeNet through each interface, and ResNet-18, in four processes; then in one, which must give the same weights.
 DIST = $(VENV)/bin/python -m mxcy.tools.launch -n 4 -s 0 $(VENV)/bin/python
