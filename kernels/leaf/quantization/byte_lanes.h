@@ -13,10 +13,10 @@ typedef Vec<uint16_t> Shorts;
 typedef Vec<uint32_t> Sums;  // which may wrap around
 
 #if MX_ISA_LEVEL == 4
-constexpr int kMaxVectors = 4;  // registers of filters per sum
-constexpr int kGroup = 4;       // products that one instruction sums in a lane
-typedef uint8_t Cell;           // an element of data that is multiplied
-typedef __mmask16 Inside;       // the lanes of a register that exist
+constexpr int kMaxVectors = 4;    // registers of filters per sum
+constexpr int kLaneProducts = 4;  // products that one instruction sums in a lane
+typedef uint8_t Cell;             // an element of data that is multiplied
+typedef __mmask16 Inside;         // the lanes of a register that exist
 
 // Whether this CPU has the instructions; otherwise nothing here may be called.
 inline bool has_byte_products() { return __builtin_cpu_supports("avx512vnni") != 0; }
@@ -93,7 +93,7 @@ MX_INLINE Bytes upper_half(const Bytes& x) {
 }
 #else
 constexpr int kMaxVectors = 2;
-constexpr int kGroup = 2;
+constexpr int kLaneProducts = 2;
 typedef int16_t Cell;
 typedef int Inside;  // their number
 

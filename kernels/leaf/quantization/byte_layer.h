@@ -71,14 +71,14 @@ struct ByteLayer {
            pad_y + pad_x == 0;
   }
   bool in_place() const {
-    return sizeof(Cell) == 1 && flat() && !is_signed && channels % kGroup == 0;
+    return sizeof(Cell) == 1 && flat() && !is_signed && channels % kLaneProducts == 0;
   }
 
   // Contiguous bytes under a window: whole rows of it, or the channels of its pixels.
   bool by_rows() const { return dilate_x == 1 || taps_x == 1; }
   int64_t runs() const { return by_rows() ? taps_y : taps_y * taps_x; }
   int64_t run() const { return by_rows() ? taps_x * channels : channels; }
-  int64_t run_bytes() const { return round_up(run(), kGroup); }
+  int64_t run_bytes() const { return round_up(run(), kLaneProducts); }
 
   // The band omits rows and, if windows are one pixel wide, columns between windows.
   int64_t reach_y() const { return (taps_y - 1) * dilate_y + 1; }

@@ -32,7 +32,7 @@ struct ByteCut {
   int64_t band(const ByteLayer& l) const {
     if (l.in_place()) return 0;
     const int64_t cells = l.flat() ? size * l.channels : l.band_rows(size) * l.band_row();
-    return round_up((cells + kGroup) * (int64_t)sizeof(Cell), kCacheLine);
+    return round_up((cells + kLaneProducts) * (int64_t)sizeof(Cell), kCacheLine);
   }
 };
 

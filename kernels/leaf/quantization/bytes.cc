@@ -142,10 +142,11 @@ void sum_tile(const Cell* const* from, const ByteReach& reach, const int8_t* wei
     const Cell* at[M];
 #pragma GCC unroll 8
     for (int m = 0; m < M; ++m) at[m] = from[m] + reach.offset[r];
-    for (int64_t i = 0; i < reach.bytes; i += kGroup, weights += N * kFilterLanes * kGroup) {
+    for (int64_t i = 0; i < reach.bytes;
+         i += kLaneProducts, weights += N * kFilterLanes * kLaneProducts) {
       Sums w[N];
 #pragma GCC unroll 4
-      for (int n = 0; n < N; ++n) w[n] = load_group(weights + n * kFilterLanes * kGroup);
+      for (int n = 0; n < N; ++n) w[n] = load_group(weights + n * kFilterLanes * kLaneProducts);
 #pragma GCC unroll 8
       for (int m = 0; m < M; ++m) {
         uint32_t group;

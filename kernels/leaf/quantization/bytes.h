@@ -10,8 +10,8 @@ MX_LEAF_BEGIN
 constexpr int kMaxRuns = 256;      // contiguous runs under a window
 constexpr uint8_t kMiddle = 0x80;  // an int8 zero as an unsigned byte
 
-// The summation range: `runs` of `bytes` (a multiple of kGroup) at offsets from each pixel's first
-// byte.
+// The summation range: `runs` of `bytes` (a multiple of kLaneProducts) at offsets from each pixel's
+// first byte.
 struct ByteReach {
   int runs;
   int64_t bytes;
@@ -40,8 +40,8 @@ struct ByteStart {
 };
 
 // Sums of `pixels` <= most_pixels(vectors), whose windows begin at `from`, and `vectors` <=
-// kMaxVectors registers of filters, from `filter` on. Weights are [run][group][filter][kGroup];
-// results go to the rows from `pixel` on.
+// kMaxVectors registers of filters, from `filter` on. Weights are
+// [run][group][filter][kLaneProducts]; results go to the rows from `pixel` on.
 void sum_bytes(int pixels, int vectors, const Cell* const* from, const ByteReach& reach,
                const int8_t* weights, const ByteStart& start, const ByteSink& sink, int64_t pixel,
                int64_t filter);

@@ -41,7 +41,7 @@ struct LayerWork {
     const int64_t lanes = layer.before(panel + 1) * kFilterLanes - first;
     const int8_t* own = weights + first * layer.depth();
     // Part of the weights that stays in the cache for all pixels.
-    const int64_t depth = kResident / lanes / kGroup * kGroup;
+    const int64_t depth = kResident / lanes / kLaneProducts * kLaneProducts;
     if (reach.runs > 1 || reach.bytes <= depth) {
       tiles(lanes, count, from, reach, own, {start + first, 0}, sink, pixel, first);
       return;
@@ -142,7 +142,8 @@ void pack_weights(const ByteLayer& l, const int8_t* plain, int8_t* blob, int thr
         for (int64_t r = 0; r < l.runs(); ++r) {
           for (int64_t i = 0; i < l.run_bytes(); ++i) {
             const int8_t weight = inside ? weight_at(l, filter, r, i) : (int8_t)0;
-            to[((r * l.run_bytes() + i) / kGroup * lanes + f) * kGroup + i % kGroup] = weight;
+            to[((r * l.run_bytes() + i) / kLaneProducts * lanes + f) * kLaneProducts +
+               i % kLaneProducts] = weight;
             total += weight;
           }
         }

@@ -16,20 +16,19 @@ template <class S>
 void norm_place(const S* from, int8_t* to, int64_t n, const float* a, const float* b, float by,
                 float low) {
   int64_t done = 0;
-#if MX_ISA_LEVEL == 4
-  const __m512 unit = _mm512_set1_ps(by), highest = _mm512_set1_ps(127.f);
-  for (; done + 64 <= n; done += 64) {
-    __m512i numbers[4];
+#if MX_ISA_LEVEL >= 3
+  constexpr int64_t kStep = 4 * kFilterLanes;
+  const VF unit = splat<VF>(by), highest = splat<VF>(127.f);
+  for (; done + kStep <= n; done += kStep) {
+    Sums numbers[4];
 #pragma GCC unroll 4
     for (int i = 0; i < 4; ++i) {
-      const int64_t at = done + 16 * i;
-      const __m128i bytes = _mm_loadu_si128((const __m128i*)(from + at));
-      const __m512i whole = (S)-1 < 0 ? _mm512_cvtepi8_epi32(bytes) : _mm512_cvtepu8_epi32(bytes);
-      __m512 x = _mm512_mul_ps(_mm512_cvtepi32_ps(whole), _mm512_loadu_ps(a + at));
-      x = _mm512_mul_ps(_mm512_add_ps(x, _mm512_loadu_ps(b + at)), unit);
-      numbers[i] = _mm512_cvtps_epi32(_mm512_min_ps(x, highest));
+      const int64_t at = done + i * kFilterLanes;
+      VF x = load_bytes((const char*)from + at, (S)-1 < 0, inside_of(kFilterLanes));
+      x = (x * load(a + at) + load(b + at)) * unit;
+      numbers[i] = to_integers(min(x, highest));
     }
-    _mm512_storeu_si512(to + done, narrowed<true>(numbers, low == 0));
+    store((uint8_t*)to + done, narrowed<true>(numbers, low == 0));
   }
 #endif
   fill_run(to, done, n, [=](int64_t c) {
