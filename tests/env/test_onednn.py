@@ -120,7 +120,7 @@ print(json.dumps([onednn.compared(), float(total)]))
 def test_onednn_debug():
     """Every result that our kernels can compute too is compared, and none differs."""
     compared, total = python(_MANY, MXNET_ONEDNN_DEBUG="1").value
-    assert compared > 3
+    assert compared >= 3
     nothing, same = python(_MANY).value
     assert nothing == 0 and total == pytest.approx(same, rel=1e-6)
 

@@ -29,6 +29,7 @@ EXCEPTIONS = {
     ("_contrib_quantized_pooling", 8): "a window of padding alone, where extents are free",
     ("_npi_pad", 2): "it reflects no reflections",
     ("_npi_pad", 3): "it reflects no reflections",
+    ("_npi_pad", 5): "it reflects no reflections",
     ("_npi_prod", 5): "its products of integers saturate where extents are free",
     **{
         (name, index): "it does not look for nan"
