@@ -9,6 +9,7 @@ from mxcy._base import errors
 __all__ = ["native_frames", "open_library"]
 
 _ABI_VERSION = 1  # MX_ABI_VERSION of kernels/include/mxcy.h
+_kernels = {"add frames": False}  # what failing kernels were told to do by this module
 
 
 def open_library() -> ctypes.CDLL:
@@ -60,6 +61,7 @@ def native_frames(depth: int) -> str:
         return ""
     text = ctypes.create_string_buffer(1 << 16)
     library.mx_backtrace_failures(depth)  # from now on failing kernels add their own frames
+    _kernels["add frames"] = True
     library.mx_backtrace(text, ctypes.c_size_t(len(text)), depth)
     return text.value.decode(errors="replace")
 
@@ -67,6 +69,9 @@ def native_frames(depth: int) -> str:
 def _complete(text: str) -> str:
     """Add native frames to an error's text, and log it, as the environment specifies."""
     depth = env.get("DMLC_LOG_STACK_TRACE_DEPTH")
+    if not depth and _kernels["add frames"]:
+        open_library().mx_backtrace_failures(0)
+        _kernels["add frames"] = False
     if depth and "\n  [bt] (0)" not in text:  # a kernel's or an unpickled error has them already
         text = f"{text}\nStack trace:\n{native_frames(depth)}".rstrip()
     if env.get("DMLC_LOG_BEFORE_THROW"):

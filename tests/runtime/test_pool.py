@@ -267,6 +267,8 @@ def test_out_of_memory_is_reported_with_stack_traces(monkeypatch):
     str(MXNetError("wrong"))  # the library learns of the depth
     with pytest.raises(MXNetError, match=r"cpu\(0\) is out of memory"):
         make().take((1 << 51) + 1)
+    monkeypatch.undo()
+    str(MXNetError("wrong"))  # and that there are none again
 
 
 OUT_OF_MEMORY = """
