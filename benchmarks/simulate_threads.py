@@ -57,7 +57,8 @@ def run(program, threads, rounds, library="", model=None, apart=1):
         command = [sys.executable, "-m", "benchmarks.simulate.runner", json.dumps(what)]
         done = subprocess.run(command, env=environment, stderr=subprocess.PIPE, text=True)
         if done.returncode != 0:
-            raise RuntimeError(f"{program} with {threads} threads: {done.stderr}")
+            told = f"exit status {done.returncode}: {done.stderr}"
+            raise RuntimeError(f"{program} with {threads} threads: {told}")
         return json.loads(file.read_text())
 
 

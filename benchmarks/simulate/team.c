@@ -307,7 +307,9 @@ static void check_rank(int number, siginfo_t* info, void* given) {
   const float took = (float)(now() - t_rank_began);
   if (!pauses((const unsigned char*)context->uc_mcontext.gregs[REG_RIP])) {
     g.idle = 0;
+    t_computes = 0;  // a check due at once must not interrupt this one: they would fill the stack
     if (spin && *spin) check_after(*spin > took ? *spin - took : *spin / 10);
+    t_computes = 1;
     return;
   }
   if (spin && (!*spin || took < *spin)) *spin = took;
