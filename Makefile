@@ -60,7 +60,7 @@ test-anywhere: $(VENV)/.installed
 test-pythons: $(VENV)/.installed
 	@JOBS=$(JOBS) tools/test_pythons.sh $(VENV)/bin/python
 
-# All tests of jobs, which `make test` leaves out: one at a time, as most start MPI processes that need all cores.
+# All tests of jobs, also the long ones that `make test` leaves out: one at a time, as most need all cores.
 test-dist: $(VENV)/.installed
 	@$(PYTEST) -m "dist or not dist" tests/dist
 

@@ -5,6 +5,7 @@ Jobs of one process run on it, and tests run everything else on it with many ran
 
 import random
 import threading
+import time
 from collections import deque
 
 import numpy as np
@@ -297,7 +298,8 @@ class MemoryWorld:
             content = body.reshape(-1).view(np.uint8).copy()
         if loan is not None:
             content = body.start, body.nbytes, loan
-        self.job.places[place].messages.append([self._delay(), (self.place, head, content)])
+        at = time.monotonic() + self._delay()
+        self.job.places[place].messages.append((at, (self.place, head, content)))
         return self.request(_Meeting(0), lambda inputs: None)
 
     def receiving(self):
@@ -306,10 +308,7 @@ class MemoryWorld:
 
     def receive_message(self, memory_of=None):
         """The next message that has arrived, or None."""
-        if not self.messages:
-            return None
-        if self.messages[0][0]:
-            self.messages[0][0] -= 1
+        if not self.messages or time.monotonic() < self.messages[0][0]:
             return None
         place, head, content = self.messages.popleft()[1]
         if isinstance(content, tuple):
@@ -324,7 +323,8 @@ class MemoryWorld:
         return _Request(self, meeting, take, self._delay())
 
     def _delay(self):
-        return self._draw.choice((0, 0, 1, 5, 40)) if self._draw else 0
+        """Seconds; not a number of polls, which are rare where nothing progresses."""
+        return self._draw.choice((0, 0, 2e-5, 2e-4, 2e-3)) if self._draw else 0
 
 
 class _Channel:
@@ -412,6 +412,7 @@ class _Request:
     def __init__(self, world, meeting, take, delay):
         self._world = world
         self._meeting, self._take, self._delay = meeting, take, delay
+        self._until = None
 
     def done(self):
         if self._meeting is None:
@@ -421,8 +422,9 @@ class _Request:
         if self._meeting.missing:
             return False
         if self._delay:
-            self._delay -= 1
-            return False
+            self._until = self._until or time.monotonic() + self._delay
+            if time.monotonic() < self._until:
+                return False
         self._take(self._meeting.inputs)
         self._meeting = None
         return True
