@@ -3,6 +3,7 @@
 import doctest
 import importlib.util
 import re
+import shutil
 import sys
 import warnings
 from pathlib import Path
@@ -50,6 +51,8 @@ def test_examples_print_what_the_page_says(page, tmp_path, monkeypatch):
     for words, package in OPTIONAL.items():
         if words in text:
             pytest.importorskip(package)
+    if "plot_network(" in text and importlib.util.find_spec("graphviz") and not shutil.which("dot"):
+        pytest.skip("the package graphviz needs the program dot")
     monkeypatch.chdir(tmp_path)
     mx.random.seed(7)
     report = []
