@@ -102,11 +102,15 @@ void sum(const Reach& reach, const float* in, const float* weights, const Sink& 
         weights += tile.kWeights;
       };
       if constexpr (kStep == B) {
-        // Prefetches between the sums of channels keep GCC from loading for several channels at
-        // once, for which there are too few registers.
+        // Statements between the sums of channels keep GCC from loading for several channels at
+        // once, for which there are too few registers. Each prefetch delays the sums.
 #pragma GCC unroll 8
         for (int k = 0; k < B; ++k) {
-          if (k < R) prefetch_column(k);
+          if (k < R && k % (2 * kLine / B) == 0) {
+            prefetch_column(k);
+          } else {
+            __asm__ volatile("" ::: "memory");
+          }
           channel(k);
         }
         continue;

@@ -20,7 +20,7 @@ struct Floats {
     VB acc[R][W] = {};
     for (int64_t block = 0; block < in_blocks; ++block, v += v_step) {
 #pragma GCC unroll 14
-      for (int r = 0; r < R; ++r) __builtin_prefetch(v + kBlocksAhead * v_step + r * B);
+      for (int r = 0; r < R; r += kLine / B) __builtin_prefetch(v + kBlocksAhead * v_step + r * B);
 #pragma GCC unroll 4
       for (int k = 0; k < B; ++k, u += W * B) {
         VB right[W];

@@ -70,6 +70,7 @@ void panel_tile(int64_t depth, const float* a, const float* b, const Ends& ends,
     }
   }
   const auto steps = [&](int64_t count) MX_ALWAYS {
+#pragma GCC unroll kSteps
     for (int64_t p = 0; p < count; ++p, a += R, b += kWidth) {
       prefetch_step<R, 2>(a, b, kWidth);
       const V left = load(b), right = load(b + L);

@@ -47,12 +47,15 @@ void finish_scaled(const T* sums, int64_t width, const Scale<T>& scale, T* c, in
   }
 }
 
+// Steps of k without a test in between: with AVX2, instructions are what limits a tile.
+constexpr int kSteps = MX_ISA_LEVEL >= 4 ? 1 : 4;
+
 // Bring what a tile of R rows and W vectors reads kAhead steps of k later into the first cache: a
-// panel of B and one of A do not fit it together.
+// panel of B and one of A do not fit it together. With AVX2 this costs more than it gains.
 template <int R, int W, class T>
 inline MX_ALWAYS void prefetch_step(const T* a, const T* b, int64_t b_step) {
   constexpr int kAhead = 8, kLine = 64 / sizeof(T);
-  if (R < 4) return;  // such a tile waits for its sums, not for its operands
+  if (R < 4 || MX_ISA_LEVEL < 4) return;  // such a tile waits for its sums, not for its operands
   for (int at = 0; at < R && a; at += kLine) __builtin_prefetch(a + kAhead * R + at);
   for (int at = 0; at < W * kLanes<T>; at += kLine) __builtin_prefetch(b + kAhead * b_step + at);
 }
@@ -97,8 +100,8 @@ void tile(int64_t depth, const T* a, int64_t a_step, const T* b, int64_t b_step,
   const T* triple[(R + 2) / 3];  // rows 0, 3, 6, ...: few enough pointers for the registers
   triple[0] = a;
   for (int i = 1; i < (R + 2) / 3; ++i) triple[i] = triple[i - 1] + 3 * a_step;
-  for (int64_t p = 0; p < depth; ++p, a += R, b += b_step) {
-    prefetch_step<R, W>(packed ? a : nullptr, b, b_step);
+  const auto multiply = [&](int64_t p, int64_t stride) MX_ALWAYS {
+    prefetch_step<R, W>(packed ? a : nullptr, b, stride);
     Vec<T> right[W];
 #pragma GCC unroll 2
     for (int w = 0; w < W; ++w) right[w] = load(b + w * L);
@@ -108,7 +111,14 @@ void tile(int64_t depth, const T* a, int64_t a_step, const T* b, int64_t b_step,
 #pragma GCC unroll 2
       for (int w = 0; w < W; ++w) acc[r][w] = fma(left, right[w], acc[r][w]);
     }
+    a += R, b += stride;
+  };
+  int64_t p = 0;
+  if (packed && kSteps > 1 && b_step == W * L) {
+#pragma GCC unroll kSteps
+    for (; p < depth; ++p) multiply(p, W * L);
   }
+  for (; p < depth; ++p) multiply(p, b_step);
   if (adds) {
     const T* from = c;
 #pragma GCC unroll 14
