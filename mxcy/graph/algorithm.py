@@ -23,8 +23,8 @@ TILES = "conv_onednn_tiles"
 _MOST_ROWS = 4
 _MOST_VECTORS = 1024
 _BUDGET = 2_000_000  # nanoseconds per candidate and round
-_ROUNDS = 3
-_LONG = 20_000_000  # candidates slower than this get one round
+_ROUNDS = 4
+_CLOSE = 1.5  # times the best time so far: slower candidates get no further round
 
 #: convolution kernels, likely best first, with the parameters to try
 _CONV = {
@@ -240,9 +240,11 @@ def _times(trials):
     """The minimum time of each candidate over alternating rounds, to reduce noise."""
     best = [trial.time() for trial in trials]
     for _ in range(_ROUNDS - 1):
-        if min(best) > _LONG:
-            break
-        best = [min(time, trial.time()) for time, trial in zip(best, trials, strict=True)]
+        bound = _CLOSE * min(best)
+        best = [
+            time if time > bound else min(time, trial.time())
+            for time, trial in zip(best, trials, strict=True)
+        ]
     return best
 
 
