@@ -11,7 +11,7 @@ from mxcy.ops.core.in_symbols import InSymbols
 from mxcy.ops.core.infer import Spec, back_data, require
 from mxcy.ops.core.params import IMAGE_FLIP
 from mxcy.ops.core.record import native, op, register, sample, values
-from mxcy.ops.image.resize import check_interpolation, resized
+from mxcy.ops.image.resize import check_interpolation, is_left_to_opencv, resized
 from mxcy.ops.image.transforms import check_image
 from mxcy.ops.random.distributions import generator
 
@@ -145,7 +145,7 @@ class RandomCrop:
         height, width = data.shape[-3:-1]
         return _fitted(a, _placed(a, xp, data, min(a.width, width), min(a.height, height)))
 
-    kernels = (native("image_random_crop"),)
+    kernels = (native("image_random_crop", when=is_left_to_opencv),)
     samples = (
         sample(BYTES, grad=False, width=2, height=2),
         sample((2, 2, 5, 1), grad=False, width=3, height=4, xrange=(0.5, 0.5)),
@@ -198,7 +198,7 @@ class RandomResizedCrop:
         left, top = (wide - width) // 2, (tall - height) // 2
         return _fitted(a, data[..., top : top + height, left : left + width, :])
 
-    kernels = (native("image_random_resized_crop"),)
+    kernels = (native("image_random_resized_crop", when=is_left_to_opencv),)
     samples = (
         sample(BYTES, grad=False, width=2, height=2),
         sample((2, 2, 5, 1), grad=False, width=3, height=4, area=(0.5, 0.6), interp=0),

@@ -4,13 +4,14 @@ import math
 
 import numpy as np
 
+from mxcy._library.opencv import opencv
 from mxcy.ops.core.attrs import Bool, Int, Shape
 from mxcy.ops.core.infer import Spec, require
 from mxcy.ops.core.params import IMAGE_RESIZE
 from mxcy.ops.core.record import native, op, sample, stop, values
 from mxcy.ops.image.transforms import check_image
 
-__all__ = ["check_interpolation", "resized"]
+__all__ = ["check_interpolation", "is_left_to_opencv", "resized"]
 
 _NEAREST, _BILINEAR = 0, 1
 _ONE = 2048  # bits of OpenCV's integer weights for bytes
@@ -80,15 +81,35 @@ def _bilinear(data, height, width):
     return np.clip((total + 2) >> 2, 0, 255).astype(np.uint8)
 
 
+def _by_opencv(data, height, width, interp):
+    require(isinstance(data, np.ndarray), f"interp: expected 0 or 1 on a GPU, got {interp}")
+    result = np.empty((*data.shape[:-3], height, width, data.shape[-1]), data.dtype)
+    images = data.reshape(-1, *data.shape[-3:])
+    for image, to in zip(images, result.reshape(-1, *result.shape[-3:]), strict=True):
+        scaled = opencv("_image_resize").resize(image, (width, height), interpolation=interp)
+        to[...] = scaled.reshape(to.shape)  # OpenCV drops a single channel
+    return result
+
+
 def check_interpolation(interp):
     """Raise if `resized` does not support an interpolation."""
-    known = interp in (_NEAREST, _BILINEAR)
-    require(known, f"interp: expected 0 (nearest) or 1 (bilinear), got {interp}")
+    known = interp in range(5)
+    names = "0 (nearest), 1 (bilinear), 2 (bicubic), 3 (area) or 4 (Lanczos)"
+    require(known, f"interp: expected {names}, got {interp}")
 
 
 def resized(data, height, width, interp):
     """Resize images (..., height, width, channel) as OpenCV does."""
-    return (_nearest if interp == _NEAREST else _bilinear)(data, height, width)
+    if interp == _NEAREST:
+        return _nearest(data, height, width)
+    if interp == _BILINEAR:
+        return _bilinear(data, height, width)
+    return _by_opencv(data, height, width, interp)
+
+
+def is_left_to_opencv(a, ins, outs):
+    """The reason why kernels do not resize with an interpolation, or None."""
+    return None if a.interp in (_NEAREST, _BILINEAR) else "OpenCV's interpolation"
 
 
 def _params(a, ins, outs):
@@ -107,7 +128,8 @@ class Resize:
     """Resize an image (height, width, channel), or each image of a batch.
 
     `size` is (width, height), or one integer: for both, or with `keep_ratio` for the shorter side.
-    `interp` 0 is nearest-neighbour, 1 bilinear interpolation.
+    `interp` 0 is nearest-neighbour, 1 bilinear; 2 bicubic, 3 area and 4 Lanczos interpolation are
+    OpenCV's, which must be installed, and not for GPUs.
     """
 
     size: Shape = ()
@@ -132,6 +154,7 @@ class Resize:
             "image_resize",
             struct=IMAGE_RESIZE,
             params=_params,
+            when=is_left_to_opencv,
             work=lambda a, ins, outs: 16 * outs[0].size,
         ),
     )

@@ -38,8 +38,8 @@ def test_sizes():
     assert transforms.Resize((6, 4))(x).shape == (4, 6, 3)
     assert transforms.Resize(6, keep_ratio=True)(x).shape == (6, 9, 3)
     assert transforms.Resize(6, interpolation=0)(x).shape == (6, 6, 3)
-    with pytest.raises(mx.MXNetError, match="interp: expected 0"):
-        mx.nd.image.resize(x, 6, interp=2)
+    with pytest.raises(mx.MXNetError, match="_image_resize.*interp: expected 0"):
+        mx.nd.image.resize(x, 6, interp=5)
     same(transforms.CropResize(1, 2, 4, 3)(x), x.asnumpy()[2:5, 1:5])
     assert transforms.CropResize(1, 2, 4, 3, (8, 7))(x).shape == (7, 8, 3)
     expected = mx.image.imresize(x[2:5, 1:5], 8, 7, 2)
@@ -51,6 +51,34 @@ def test_sizes():
         transforms.CenterCrop(20, 2),
     ):
         assert isinstance(by_opencv(x.as_np_ndarray()), mx.np.ndarray)
+
+
+@pytest.mark.parametrize("interpolation", [2, 3, 4])
+@pytest.mark.parametrize("dtype", ["uint8", "float32"])
+@pytest.mark.parametrize("channels", [1, 3])
+def test_interpolation_of_opencv(interpolation, dtype, channels):
+    images = mx.nd.array(
+        np.random.RandomState(7).randint(0, 256, (3, 8, 12, channels)), dtype=dtype
+    )
+    expected = np.stack([mx.image.imresize(x, 5, 9, interpolation).asnumpy() for x in images])
+    for resize in (
+        transforms.Resize((5, 9), interpolation=interpolation),
+        transforms.CropResize(0, 0, 12, 8, (5, 9), interpolation),
+        transforms.RandomResizedCrop((5, 9), (1, 1), (1.5, 1.5), interpolation),
+    ):
+        same(resize(images), expected)
+        resize.hybridize()
+        same(resize(images), expected)
+        same(resize(images[1]), expected[1])
+
+
+def test_interpolation_by_size():
+    x = image(8, 12)
+    for size, chosen in (((6, 4), 3), ((18, 12), 2), ((18, 4), 1)):
+        part = transforms.RandomResizedCrop(size, (1, 1), (1.5, 1.5), 9)(x)
+        same(part, mx.image.imresize(x, *size, chosen).asnumpy())
+    with pytest.raises(ValueError, match="Unknown interp method 5"):
+        transforms.CenterCrop(20, 5)(x)
 
 
 def test_center_crop():

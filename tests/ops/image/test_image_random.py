@@ -113,7 +113,7 @@ def test_resized_parts_have_the_asked_area_and_ratio():
         ("random_flip_left_right", {"p": 1.5}, "p: expected a probability"),
         ("random_crop", {"width": 0, "height": 2}, "width, height: not positive"),
         ("random_crop", {"width": 1, "height": 2, "xrange": (0, 2)}, "xrange: expected two"),
-        ("random_crop", {"width": 1, "height": 2, "interp": 4}, "interp: expected 0"),
+        ("random_crop", {"width": 1, "height": 2, "interp": 5}, "interp: expected 0"),
         ("random_resized_crop", {"width": 1, "height": 2, "area": (-1, 1)}, "area: expected two"),
     ],
 )

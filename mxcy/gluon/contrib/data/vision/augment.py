@@ -72,7 +72,7 @@ def create_image_augment(
     steps.append(transforms.Cast())
     steps += _colours(brightness, contrast, saturation, hue, pca_noise, rand_gray)
     steps += _numbers(mean, std, dtype)
-    return in_turn(steps, hybrid=False)  # graphs lack OpenCV's interpolation
+    return in_turn(steps, hybrid=False)  # a graph would be planned anew for each size of image
 
 
 def create_bbox_augment(
@@ -139,7 +139,7 @@ def create_bbox_augment(
             *_numbers(mean, std, dtype),
         )
     ]
-    return in_turn(steps, hybrid=False)  # graphs lack OpenCV's interpolation
+    return in_turn(steps, hybrid=False)  # a graph would be planned anew for each size of image
 
 
 class _OnImage(Block):

@@ -18,6 +18,7 @@ from mxcy.gluon.data.vision.colours import (
     RandomSaturation,
     draw,
 )
+from mxcy.image.crops import interpolation as interpolation_of
 
 __all__ = [
     "CenterCrop",
@@ -47,10 +48,9 @@ def _pair(size):
 
 
 def _resized(image, size, interpolation):
-    """Resize an image; with OpenCV if the operator lacks the interpolation."""
-    if interpolation in (0, 1):
-        return nd.image.resize(image, size, False, interpolation)
-    return _as_kind_of(image, images.imresize(image, *size, interpolation))
+    """Resize an image to (width, height)."""
+    sizes = (*image.shape[-3:-1], *reversed(size))
+    return nd.image.resize(image, size, False, interpolation_of(interpolation, sizes))
 
 
 def _as_kind_of(image, result):
@@ -106,8 +106,7 @@ class Resize(HybridBlock):
         (width, height), or one number for both; with `keep_ratio`, for the shorter side.
     keep_ratio : bool
     interpolation : int
-        0: nearest, 1: bilinear; 2 to 4: OpenCV's bicubic, area and Lanczos interpolation, for
-        single images only.
+        0: nearest, 1: bilinear; 2 to 4: OpenCV's bicubic, area and Lanczos interpolation.
     """
 
     def __init__(self, size, keep_ratio=False, interpolation=1):
@@ -116,11 +115,7 @@ class Resize(HybridBlock):
 
     def hybrid_forward(self, F, x):
         """Transform an image, or a batch."""
-        if self._interpolation in (0, 1) or F is not nd:
-            return F.image.resize(x, self._size, self._keep, self._interpolation)
-        if self._keep and isinstance(self._size, int):
-            return _as_kind_of(x, images.resize_short(x, self._size, self._interpolation))
-        return _resized(x, _pair(self._size), self._interpolation)
+        return F.image.resize(x, self._size, self._keep, self._interpolation)
 
 
 class CropResize(HybridBlock):
@@ -146,9 +141,7 @@ class CropResize(HybridBlock):
         x = F.image.crop(x, *self._part)
         if not self._size:
             return x
-        if self._interpolation in (0, 1) or F is not nd:
-            return F.image.resize(x, self._size, False, self._interpolation)
-        return _resized(x, _pair(self._size), self._interpolation)
+        return F.image.resize(x, self._size, False, self._interpolation)
 
 
 def _cropped(image, left, top, width, height, size, interpolation):
@@ -176,7 +169,8 @@ class CenterCrop(HybridBlock):
     size : int or tuple of int
         (width, height), or one number for both.
     interpolation : int
-        See `Resize`.
+        See `Resize`; outside of graphs also 9, which chooses by size (area to shrink, bicubic to
+        enlarge), and 10, one at random.
     """
 
     def __init__(self, size, interpolation=1):
@@ -206,7 +200,7 @@ class RandomCrop(HybridBlock):
     pad_value : float
         Value of the padding.
     interpolation : int
-        See `Resize`.
+        See `CenterCrop`.
     """
 
     def __init__(self, size, pad=None, pad_value=0, interpolation=1):
@@ -257,7 +251,7 @@ class RandomResizedCrop(HybridBlock):
     ratio : tuple of float
         Range of the ratio of width to height.
     interpolation : int
-        See `Resize`.
+        See `CenterCrop`.
     """
 
     def __init__(self, size, scale=(0.08, 1.0), ratio=(3.0 / 4.0, 4.0 / 3.0), interpolation=1):
