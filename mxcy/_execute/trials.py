@@ -23,7 +23,7 @@ def _path() -> str:
     return os.path.join(env.get("MXNET_HOME"), "mxcy", "algorithms.json")
 
 
-_REVISION = 10  # grows when kernels change so much that trials must be made anew
+_REVISION = 11  # grows when kernels change so much that trials must be made anew
 
 
 def _signature() -> str:
@@ -41,13 +41,18 @@ def memory() -> dict[str, Any]:
 
 
 def save() -> None:
-    """Write new entries to the file."""
+    """Write new entries to the file, beside those that other processes have written meanwhile."""
     path = _path()
     with _lock:
         contents = _read.get(path, {})
-        count = _count(contents)
-        if count != _saved.get(path, 0) and cache_files.write(path, contents):
-            _saved[path] = count
+        if _count(contents) == _saved.get(path, 0):
+            return
+        for signature, others in cache_files.read(path, _well_formed)[0].items():
+            own = contents.setdefault(signature, {})
+            for problem, winner in others.items():
+                own.setdefault(problem, winner)
+        if cache_files.write(path, contents):
+            _saved[path] = _count(contents)
 
 
 def _count(contents: dict[str, Any]) -> int:

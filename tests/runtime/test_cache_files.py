@@ -93,6 +93,17 @@ def test_good_algorithms_stay(tmp_path, caplog):
     assert sum(map(len, actual.values())) == 2 and not told(caplog)
 
 
+def test_algorithms_of_other_processes_stay(tmp_path):
+    own = trials.memory()
+    path = written(tmp_path / "mxcy" / "algorithms.json", json.dumps(GOOD_ALGORITHMS).encode())
+    own["more"] = ["conv_onednn", 0]
+    trials.save()
+    actual = json.loads(path.read_text())
+    assert actual[trials._signature()]["more"] == ["conv_onednn", 0]
+    for signature, winners in GOOD_ALGORITHMS.items():
+        assert winners.items() <= actual[signature].items()
+
+
 def test_unavailable_winners_are_measured_again(tmp_path):
     network()
     memory = trials.memory()
