@@ -307,11 +307,18 @@ class World:
         mpi = self._mpi
         if not isinstance(error, mpi.Exception) or "Open MPI" not in self.engine:
             return False
-        return error.Get_error_class() in (
+        if error.Get_error_class() in (
             mpi.ERR_PROC_FAILED,
             mpi.ERR_PROC_FAILED_PENDING,
             mpi.ERR_REVOKED,
-        )
+        ):
+            return True
+        # A collective that begins its next step after a failure ends with an unspecific error.
+        return self._world.Get_failed().size > 0 or any(c.Is_revoked() for c in self._comms())
+
+    def _comms(self):
+        channels = [channel.comm for channel in self.channels]
+        return [self._comm, self._control_comm, self._message_comm, *channels, self._world]
 
     def shrink(self):
         """Continue without dead processes; all survivors call this.
@@ -324,14 +331,8 @@ class World:
         former = self.rank
         self._aborted += self._sent  # MPI may still read these buffers
         self._sent, self._broken = [], None
-        for comm in (
-            self._comm,
-            self._control_comm,
-            self._message_comm,
-            *(c.comm for c in self.channels),
-        ):
+        for comm in self._comms():
             comm.Revoke()
-        self._world.Revoke()
         counts, formers = self._rebuild(self._world.Shrink(), former)
         for channel in self.channels[: min(counts)]:
             channel.comm = self._comm.Dup()
