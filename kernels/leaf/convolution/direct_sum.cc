@@ -103,7 +103,8 @@ void sum(const Reach& reach, const float* in, const float* weights, const Sink& 
       };
       if constexpr (kStep == B) {
         // Statements between the sums of channels keep GCC from loading for several channels at
-        // once, for which there are too few registers. Each prefetch delays the sums.
+        // once, for which there are too few registers. Prefetches take instructions, too, so only
+        // every second line of the data has one.
 #pragma GCC unroll 8
         for (int k = 0; k < B; ++k) {
           if (k < R && k % (2 * kLine / B) == 0) {

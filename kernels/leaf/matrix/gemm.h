@@ -55,7 +55,8 @@ constexpr int kSteps = MX_ISA_LEVEL >= 4 ? 1 : 4;
 template <int R, int W, class T>
 inline MX_ALWAYS void prefetch_step(const T* a, const T* b, int64_t b_step) {
   constexpr int kAhead = 8, kLine = 64 / sizeof(T);
-  if (R < 4 || MX_ISA_LEVEL < 4) return;  // such a tile waits for its sums, not for its operands
+  if (MX_ISA_LEVEL < 4) return;
+  if (R < 4) return;  // such a tile waits for its sums, not for its operands
   for (int at = 0; at < R && a; at += kLine) __builtin_prefetch(a + kAhead * R + at);
   for (int at = 0; at < W * kLanes<T>; at += kLine) __builtin_prefetch(b + kAhead * b_step + at);
 }

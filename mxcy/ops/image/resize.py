@@ -83,10 +83,11 @@ def _bilinear(data, height, width):
 
 def _by_opencv(data, height, width, interp):
     require(isinstance(data, np.ndarray), f"interp: expected 0 or 1 on a GPU, got {interp}")
+    resize = opencv("_image_resize").resize
     result = np.empty((*data.shape[:-3], height, width, data.shape[-1]), data.dtype)
     images = data.reshape(-1, *data.shape[-3:])
     for image, to in zip(images, result.reshape(-1, *result.shape[-3:]), strict=True):
-        scaled = opencv("_image_resize").resize(image, (width, height), interpolation=interp)
+        scaled = resize(image, (width, height), interpolation=interp)
         to[...] = scaled.reshape(to.shape)  # OpenCV drops a single channel
     return result
 
@@ -129,7 +130,7 @@ class Resize:
 
     `size` is (width, height), or one integer: for both, or with `keep_ratio` for the shorter side.
     `interp` 0 is nearest-neighbour, 1 bilinear; 2 bicubic, 3 area and 4 Lanczos interpolation are
-    OpenCV's, which must be installed, and not for GPUs.
+    OpenCV's, which must be installed; they are not for GPUs.
     """
 
     size: Shape = ()
