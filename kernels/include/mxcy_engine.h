@@ -14,7 +14,9 @@ extern "C" {
 
 /* --- variables ------------------------------------------------------------------------------ */
 /* A tag for memory or another resource. If an operation fails, the variables it was to write carry
- * its error until they are written again. */
+ * its error until they are written again, or awaited: a wait for a variable raises its error once.
+ * Variables that it was to read and write keep their values, and the error ends for them as soon as
+ * it has been raised anywhere. */
 typedef struct mx_var mx_var;
 MX_API mx_var* mx_var_create(void); /* NULL with an error text */
 /* Destroyed by the caller at any time; freed when its last operation is done. NULL is allowed. */
@@ -23,7 +25,7 @@ MX_API void mx_var_destroy(mx_var* var);
 MX_API int32_t mx_var_idle(const mx_var* var);
 /* 1: no operation writes it or is queued to, and it carries no error (one atomic load). */
 MX_API int32_t mx_var_readable(const mx_var* var);
-MX_API int32_t mx_var_failed(const mx_var* var);  /* 1: it carries an error */
+MX_API int32_t mx_var_failed(mx_var* var);        /* 1: it carries an error */
 MX_API int64_t mx_var_version(const mx_var* var); /* number of operations that have written it */
 
 /* --- operations ----------------------------------------------------------------------------- */
@@ -80,7 +82,8 @@ MX_API int32_t mx_engine_done(int64_t* tokens, int32_t most);
 
 /* --- waiting and errors --------------------------------------------------------------------- */
 /* Wait for all earlier operations that write the variable (MX_READS) or use it at all (MX_WRITES).
- * -1: it carries an error, or the calling operation would wait for itself. NULL counts as idle. */
+ * -1: it carried an error, which ends here, or the calling operation would wait for itself. Errors
+ * raised by mx_engine_wait_all are not raised again. NULL counts as idle. */
 MX_API int mx_engine_wait(mx_var* var, int32_t access, int32_t limit);
 /* The same, ignoring errors: -1 only for an operation that would wait for itself. */
 MX_API int mx_engine_settle(mx_var* var, int32_t access, int32_t limit);

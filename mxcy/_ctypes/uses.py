@@ -6,8 +6,9 @@ See `_cy/uses.pyx`.
 import ctypes
 
 from mxcy._base.errors import MXNetError, caller, kernel_error, stored_text
-from mxcy._ctypes.engine import READS, WRITES, Operation, is_naive
+from mxcy._ctypes.engine import READS, WRITES, Operation, is_naive, raise_stored
 from mxcy._ctypes.engine import held as locked
+from mxcy._ctypes.engine import pending as unlocked
 from mxcy._ctypes.native import lib
 from mxcy._ctypes.pending import counts, forget, keep, settle, wait
 from mxcy._ctypes.services import services
@@ -116,10 +117,10 @@ class Uses:
         return status == 0
 
     def raise_error(self):
-        """Raise the error of an input, after `hold` returned False."""
-        for var, access in zip(self.vars, self.access, strict=True):
-            if access & READS:
-                wait(var, READS)
+        """Raise the error of an input, after `hold` returned False; the input keeps it."""
+        if unlocked.mx_engine_enter(*self._native(), -1) < 0:
+            raise_stored()
+        self.release()
         raise MXNetError("an operation lost its inputs to another thread")
 
     def release(self):
@@ -190,7 +191,12 @@ class held:
                 uses.add(array._storage, READS | WRITES)
 
     def __enter__(self):
-        if self._uses is not None and not self._uses.hold():
+        if self._uses is None or self._uses.hold():
+            return
+        for var, access in zip(self._uses.vars, self._uses.access, strict=True):
+            if access == READS:
+                wait(var, READS)
+        if not self._uses.hold():
             self._uses.raise_error()
 
     def __exit__(self, *error):

@@ -8,7 +8,7 @@ cdef extern from "mxcy_engine.h" nogil:
     void mx_var_destroy(mx_var *var)
     int32_t mx_var_idle(const mx_var *var)
     int32_t mx_var_readable(const mx_var *var)
-    int32_t mx_var_failed(const mx_var *var)
+    int32_t mx_var_failed(mx_var *var)
     int64_t mx_var_version(const mx_var *var)
     enum:
         MX_READS
@@ -84,5 +84,6 @@ cdef bint is_naive() noexcept  # whether operations run synchronously
 cdef int raise_stored() except -1  # raise mx_last_error as an exception
 # Called with the GIL, which they release; errors of the engine are raised.
 cdef int wait_var(mx_var *var, int32_t access) except -1
+cdef int raise_kept(mx_var *var) except -1
 cdef int settle_var(mx_var *var, int32_t access) except -1
 cdef int wait_everything() except -1

@@ -54,6 +54,20 @@ cdef int wait_var(mx_var *var, int32_t access) except -1:
         PyErr_CheckSignals()
 
 
+cdef int raise_kept(mx_var *var) except -1:
+    """Raise the error of a variable, if any, which keeps it."""
+    cdef int32_t access = MX_READS
+    cdef int status
+    if not mx_var_failed(var):
+        return 0
+    with nogil:
+        status = mx_engine_enter(&var, &access, 1, -1)
+    if status < 0:
+        raise_stored()
+    mx_engine_leave(&var, &access, 1, NULL)  # it has ended meanwhile
+    return 0
+
+
 cdef int settle_var(mx_var *var, int32_t access) except -1:
     cdef int status = 1
     if var == NULL or mx_var_idle(var):

@@ -11,11 +11,11 @@ cimport cython
 
 from mxcy._cy.buffers cimport describe, window
 from mxcy._cy.elements cimport itemsize, number_at
-from mxcy._cy.engine cimport MX_READS, MX_WRITES, mx_var_failed
+from mxcy._cy.engine cimport MX_READS, MX_WRITES, mx_var_failed, raise_kept
 from mxcy._cy.homes cimport is_shared
 from mxcy._cy.modes cimport deferred
 from mxcy._cy.native cimport mx_gpu_settle, mx_last_error
-from mxcy._cy.pending cimport wait
+from mxcy._cy.pending cimport settle, wait
 from mxcy._cy.profiler cimport MX_PROFILE_API, mx_profiled
 from mxcy._cy.services cimport services
 from mxcy._cy.shapes cimport BLANK, SPARSE, Shape, shape_of, with_rows
@@ -374,6 +374,7 @@ cdef class NDArrayBase:
 
     def __array__(self, dtype=None, copy=None):
         # NumPy tries a buffer first; this raises the reason why there was none.
+        self.wait_for(MX_READS)
         values = self.read_view() if self.storage.device else np.asarray(memoryview(self))
         if dtype is not None and values.dtype != dtype:
             return values.astype(dtype)
@@ -387,7 +388,9 @@ cdef class NDArrayBase:
             raise BufferError(f"the host cannot access the memory of {self.context}")
         if self.writable:
             export(self.storage)
-        self.wait_for(MX_WRITES if self.writable else MX_READS)
+        if self.storage.var != NULL:  # NumPy drops errors raised here, so that they must not end
+            settle(self.storage.var, MX_WRITES if self.writable else MX_READS)
+            raise_kept(self.storage.var)
         describe(view, self.data, self.layout, self.dtype_code, flags)
         view.obj, view.readonly = self, not self.writable
 

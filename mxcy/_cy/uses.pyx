@@ -125,11 +125,13 @@ cdef class Uses:
         return status == 0
 
     cdef int raise_error(self) except -1:
-        """Raise the error of an input, after `hold` returned False."""
-        cdef int i
-        for i in range(self.count):
-            if self.access[i] & MX_READS:
-                wait(self.vars[i], MX_READS)
+        """Raise the error of an input, after `hold` returned False; the input keeps it."""
+        cdef int status
+        with nogil:
+            status = mx_engine_enter(self.vars, self.access, self.count, -1)
+        if status < 0:
+            raise kernel_error("", mx_last_error().decode(errors="replace"))
+        self.release()
         raise MXNetError("an operation lost its inputs to another thread")
 
     cdef void release(self) noexcept nogil:
@@ -224,7 +226,13 @@ cdef class held:
                 uses.access[uses.count - 1] = MX_WRITES
 
     def __enter__(self):
-        if self.uses is not None and not self.uses.hold():
+        cdef int i
+        if self.uses is None or self.uses.hold():
+            return
+        for i in range(self.uses.count):
+            if self.uses.access[i] == MX_READS:
+                wait(self.uses.vars[i], MX_READS)
+        if not self.uses.hold():
             self.uses.raise_error()
 
     def __exit__(self, *error):

@@ -1,6 +1,7 @@
 """Failed operations and their errors."""
 
 import gc
+import re
 import threading
 
 import pytest
@@ -20,17 +21,18 @@ def place_of_next_line():
     return f"test_errors.py:{sys._getframe(1).f_lineno + 1}"
 
 
-def test_an_error_names_operator_and_line_and_stays(threaded):
+@pytest.mark.parametrize("wait", ["wait_to_read", "wait_to_write"])
+def test_a_wait_raises_once_and_names_operator_and_line(threaded, wait):
     variable = mx.engine.Var()
     place = place_of_next_line()
     mx.engine.push(fail, writes=[variable], name="log")
-    for wait in (variable.wait_to_read, variable.wait_to_write, variable.wait_to_read):
-        with pytest.raises(MXNetError) as caught:
-            wait()
-        assert (
-            str(caught.value) == f"Error in operator log: ValueError: planned (called at {place})"
-        )
-    assert variable.failed and not variable.idle and variable.version == 0
+    await_that(lambda: variable.failed)
+    assert not variable.idle
+    with pytest.raises(MXNetError) as caught:
+        getattr(variable, wait)()
+    assert str(caught.value) == f"Error in operator log: ValueError: planned (called at {place})"
+    assert not variable.failed and variable.idle and variable.version == 0
+    variable.wait_to_read()
     mx.engine.waitall()  # it was raised
 
 
@@ -54,11 +56,44 @@ def test_writing_heals(threaded):
         second.wait_to_read()
     mx.engine.push(bool, writes=[first])
     first.wait_to_read()
-    with pytest.raises(MXNetError):
-        second.wait_to_read()
     mx.engine.push(bool, reads=[first], writes=[second])
     second.wait_to_read()
     assert first.idle and second.idle
+
+
+def test_pending_readers_see_an_error_before_it_ends(threaded):
+    first, second, other, gate = *[mx.engine.Var() for _ in range(3)], threading.Event()
+    mx.engine.push(fail, writes=[first])
+    mx.engine.push(lambda: gate.wait(10), writes=[other])
+    mx.engine.push(bool, reads=[first, other], writes=[second])  # runs after the wait began
+    threading.Timer(0.05, gate.set).start()
+    with pytest.raises(MXNetError, match="planned"):
+        first.wait_to_read()
+    with pytest.raises(MXNetError, match="planned"):
+        second.wait_to_read()
+
+
+def test_what_could_not_be_changed_is_usable_once_the_error_was_raised(threaded):
+    state, result, again = [mx.engine.Var() for _ in range(3)]
+    mx.engine.push(fail, reads=[state], writes=[state, result])
+    with pytest.raises(MXNetError):
+        result.wait_to_read()
+    assert not state.failed
+    mx.engine.push(bool, reads=[state], writes=[again])
+    again.wait_to_read()
+
+
+def test_new_readers_of_what_waitall_left_fail_anew(threaded):
+    first, second, third = [mx.engine.Var() for _ in range(3)]
+    mx.engine.push(fail, writes=[first])
+    mx.engine.push(bool, reads=[first], writes=[second])
+    with pytest.raises(MXNetError):
+        mx.engine.waitall()
+    mx.engine.push(bool, reads=[second], writes=[third])
+    with pytest.raises(MXNetError, match="planned"):
+        mx.engine.waitall()
+    for variable in (first, second, third):
+        variable.wait_to_read()
 
 
 def test_noskip_runs_all_the_same(threaded):
@@ -78,7 +113,8 @@ def test_waitall_raises_the_first_and_forgets_the_others(threaded):
         mx.engine.waitall()
     mx.engine.waitall()
     assert mx.engine.stats()["errors"] == 0
-    for variable in variables:
+    variables[0].wait_to_read()
+    for variable in variables[1:]:
         with pytest.raises(MXNetError):
             variable.wait_to_read()
 
@@ -94,11 +130,13 @@ def test_a_thousand_failures_all_surface_and_none_twice(threaded):
     await_that(lambda: not mx.engine.stats()["pending"])
     assert mx.engine.stats()["errors"] == 500
     first = mx.engine.stats()
-    with pytest.raises(MXNetError, match="number [0-9]*[13579][.]"):  # none of those raised above
+    with pytest.raises(MXNetError, match="number [0-9]*[13579][.]") as caught:  # not those above
         mx.engine.waitall()
+    raised = int(re.search("number ([0-9]+)", str(caught.value))[1])
     mx.engine.waitall()
     assert mx.engine.stats()["failed"] == first["failed"]
-    for number in range(1, 1000, 2):
+    variables[raised].wait_to_read()
+    for number in sorted({*range(1, 1000, 2)} - {raised}):
         with pytest.raises(MXNetError, match=f"number {number}[.]"):
             variables[number].wait_to_read()
     mx.engine.waitall()
@@ -173,15 +211,15 @@ def test_bad_arguments():
 
 def test_reading_elements_of_a_failed_array_raises(threaded):
     failed = mx.nd.ones((4, 4))
-    mx.engine.push(lambda: fail("elements"), writes=[failed])
     row = failed[1:3]  # a view waits for nothing
     for read in (
         lambda: float(failed[0, 0]),
         lambda: int(row[0, 1]),
         lambda: failed[0, 0].asscalar(),
         lambda: failed[:, 1:3].asnumpy(),
-        failed.reshape((2, 8)).asnumpy,
+        lambda: failed.reshape((2, 8)).asnumpy(),
     ):
+        mx.engine.push(lambda: fail("elements"), writes=[failed])
         with pytest.raises(MXNetError, match="elements"):
             read()
     failed[:] = 2

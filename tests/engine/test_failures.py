@@ -1,4 +1,4 @@
-"""Errors of running operations are raised by waits for the result, until it is overwritten."""
+"""Errors of running operations are raised by the first wait for a result."""
 
 import inspect
 
@@ -66,10 +66,19 @@ def waits():
 
 @pytest.mark.parametrize("number", range(len(waits())))
 def test_every_way_to_look_at_an_array_raises_its_error(number):
+    with pytest.raises(mx.MXNetError, match="_random_normal: scale > 0"):
+        waits()[number](bad())
+
+
+def test_operations_do_not_end_the_errors_of_their_inputs():
     array = bad()
-    for _ in range(2):
-        with pytest.raises(mx.MXNetError, match="_random_normal: scale > 0"):
-            waits()[number](array)
+    for look in (lambda a: a.copy().asnumpy(), lambda a: float(a.sum()), waits()[-1]):
+        for _ in range(2):
+            with pytest.raises(mx.MXNetError, match="_random_normal: scale > 0"):
+                look(array)
+    with pytest.raises(mx.MXNetError, match="_random_normal: scale > 0"):
+        array.asnumpy()
+    assert array.asnumpy().shape == array.copy().shape == (2, 2)
 
 
 def test_save_raises(tmp_path):
@@ -127,14 +136,29 @@ def test_other_arrays_stay_usable():
     assert other.asnumpy().tolist() == [[1, 1], [1, 1]]
 
 
-def test_waitall_raises_once_and_arrays_stay_failed():
+def test_waitall_raises_in_place_of_later_waits():
     first, second = bad(), mx.nd.random.uniform(0, 1, (2,))
     with pytest.raises(mx.MXNetError, match="scale > 0"):
         mx.nd.waitall()
     mx.nd.waitall()
     second.wait_to_read()
+    first.wait_to_read()
+
+
+@pytest.mark.parametrize("wait", [mx.nd.waitall, None])
+def test_rows_of_a_failed_array_share_one_error(wait):
+    first, second = bad()
     with pytest.raises(mx.MXNetError, match="scale > 0"):
-        first.wait_to_read()
+        (wait or first.asnumpy)()
+    assert second.asnumpy().shape == (2,)
+
+
+def test_values_computed_from_missing_ones_fail_after_waitall():
+    array = bad()
+    with pytest.raises(mx.MXNetError, match="scale > 0"):
+        mx.nd.waitall()
+    with pytest.raises(mx.MXNetError, match="scale > 0"):
+        (array + 1).asnumpy()
 
 
 def test_waitall_is_silent_about_errors_that_were_raised():
@@ -211,6 +235,62 @@ def test_symbols(wait):
             executor.grad_arrays[0].asnumpy()
         else:
             mx.nd.waitall()
+
+
+def train_with_failures(hybrid, failures):
+    """Train a network; some steps get data that fail. Returns the other losses, and the states."""
+    net = gluon.nn.HybridSequential()
+    net.add(gluon.nn.Dense(4), gluon.nn.BatchNorm(), gluon.nn.Dense(2))
+    net.initialize(mx.init.One())
+    if hybrid:
+        net.hybridize()
+    trainer = gluon.Trainer(net.collect_params(), "adam", {"learning_rate": 0.1})
+    losses = []
+    for step in range(5):
+        for fails in (True, False) if step in failures else (False,):
+            data = bad((2, 3)) if fails else mx.nd.arange(6).reshape((2, 3)) + step
+            try:
+                with autograd.record():
+                    loss = (net(data) ** 2).sum()
+                loss.backward()
+                trainer.step(2)
+                losses.append(loss.asscalar())
+            except mx.MXNetError as error:
+                assert "scale > 0" in str(error)
+                trainer.optimizer.num_update -= 1
+                for index in trainer.optimizer._index_update_count:
+                    trainer.optimizer._index_update_count[index] -= 1
+    mx.nd.waitall()
+    return losses, [p.data().asnumpy() for p in net.collect_params().values()]
+
+
+@pytest.mark.parametrize("hybrid", [False, True])
+def test_training_goes_on_after_a_failed_batch(hybrid):
+    losses, states = train_with_failures(hybrid, ())
+    same_losses, same_states = train_with_failures(hybrid, (2, 3))
+    np.testing.assert_array_equal(losses, same_losses)
+    for state, same in zip(states, same_states, strict=True):
+        np.testing.assert_array_equal(state, same)
+
+
+def test_packed_weights_are_not_used_after_waitall_raised_their_error():
+    net = gluon.nn.HybridSequential()
+    net.add(gluon.nn.Dense(64), gluon.nn.Dense(64), gluon.nn.Dense(64))
+    net.initialize()
+    net.hybridize()
+    data = mx.nd.ones((4, 64))
+    expected = net(data).asnumpy()
+    weight = net[1].weight.data()
+    values = weight.copy()
+    mx.nd.random.normal(0, -1, weight.shape, out=weight)
+    net(data)
+    with pytest.raises(mx.MXNetError, match="scale > 0"):
+        mx.nd.waitall()
+    with pytest.raises(mx.MXNetError, match="scale > 0"):
+        net(data).asnumpy()
+    weight.wait_to_read()
+    values.copyto(weight)
+    np.testing.assert_array_equal(net(data).asnumpy(), expected)
 
 
 @pytest.mark.parametrize("hybrid", [False, True])

@@ -109,10 +109,19 @@ void drop_uses(const Operation* operation) {
 
 // --- execution -----------------------------------------------------------------------------------
 
+FailurePtr current_failure(mx_var* var) {
+  if (var->failure && var->failure->raised && var->intact) {
+    var->failure.reset();
+    var->publish();
+  }
+  return var->failure;
+}
+
 FailurePtr input_failure(const Operation* operation) {
   for (int32_t i = 0; i < operation->count; ++i) {
     const Request& request = operation->requests[i];
-    if (request.reads() && var_of(request)->failure) return var_of(request)->failure;
+    if (!request.reads()) continue;
+    if (FailurePtr failure = current_failure(var_of(request))) return failure;
   }
   return nullptr;
 }
@@ -120,10 +129,12 @@ FailurePtr input_failure(const Operation* operation) {
 // Mark the written variables as up to date, or as failed.
 void mark_written(const Operation* operation, const FailurePtr& failure) {
   for (int32_t i = 0; i < operation->count; ++i) {
-    if (!operation->requests[i].writes()) continue;
-    mx_var* var = var_of(operation->requests[i]);
+    const Request& request = operation->requests[i];
+    if (!request.writes()) continue;
+    mx_var* var = var_of(request);
     if (!failure) var->version.fetch_add(1, std::memory_order_relaxed);
     if (!failure && !var->failure) continue;
+    var->intact = request.reads() && (!var->failure || var->intact);
     var->failure = failure;
     var->publish();
   }
@@ -262,6 +273,10 @@ static bool run_work(Operation* work, Lock& lock) {
   if (spec.release) spec.release(spec.payload);
   lock.lock();
   if (e.forks != forks) return false;
+  if (failure && failure->by_wait_all) {  // for what depends on it only now, it is new
+    failure = std::make_shared<Failure>(Failure{failure->text});
+    failed = true;
+  }
   if (failed) store_failure(failure);
   mark_written(work, failure);
   return true;

@@ -30,6 +30,7 @@ using Lock = std::unique_lock<std::mutex>;
 struct Failure {
   std::string text;
   bool raised = false;
+  bool by_wait_all = false;  // raised for everything, not by a wait for one variable
 };
 using FailurePtr = std::shared_ptr<Failure>;
 
@@ -43,6 +44,7 @@ struct mx_var : mx::Queue {
   int64_t uses = 0;    // by unfinished operations and by holders
   int64_t writes = 0;  // the writes among them
   mx::FailurePtr failure;
+  bool intact = false;       // `failure` kept an operation from changing valid contents
   mx::Bulk* bulk = nullptr;  // the unqueued bulk that contains the last operation on it
   uint64_t mark = 0;         // number of the last operation made, and its request for this variable
   int32_t slot = 0;
@@ -210,6 +212,8 @@ void execute(Operation* operation, Lock& lock);
 void end_uses(Operation* operation);
 // The same for an operation that never became ready.
 void withdraw_operation(Operation* operation);
+// The error that a variable carries. Once raised anywhere, it is over for intact contents.
+FailurePtr current_failure(mx_var* var);
 // The error carried by a variable that the operation reads, if any.
 FailurePtr input_failure(const Operation* operation);
 // Mark the written variables as up to date, or as failed.

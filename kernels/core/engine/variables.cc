@@ -28,8 +28,10 @@ extern "C" int32_t mx_var_readable(const mx_var* var) {
   return (var->state.load(std::memory_order_acquire) & 3) == 0;
 }
 
-extern "C" int32_t mx_var_failed(const mx_var* var) {
-  return var->state.load(std::memory_order_acquire) & 1;
+extern "C" int32_t mx_var_failed(mx_var* var) {
+  if (!(var->state.load(std::memory_order_acquire) & 1)) return 0;
+  Lock lock(engine().lock);
+  return current_failure(var) != nullptr;
 }
 
 extern "C" int64_t mx_var_version(const mx_var* var) {

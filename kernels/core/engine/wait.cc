@@ -94,8 +94,18 @@ using namespace mx;
 extern "C" int mx_engine_wait(mx_var* var, int32_t access, int32_t limit) {
   if (!var || mx_var_idle(var)) return 0;
   Lock lock(engine().lock);
-  const int status = wait_for_var(var, access, limit, lock);
-  return status == 0 && var->failure ? raise_failure(*var->failure) : status;
+  int status = wait_for_var(var, access, limit, lock);
+  if (status != 0 || !current_failure(var)) return status;
+  // Earlier readers carry the error on: they are to see it before it ends.
+  status = wait_for_var(var, MX_WRITES, limit, lock);
+  const FailurePtr failure = current_failure(var);
+  if (status == 1 || !failure) return status;
+  if (status == 0) {
+    var->failure.reset();
+    var->publish();
+    if (failure->by_wait_all) return 0;
+  }
+  return raise_failure(*failure);
 }
 
 extern "C" int mx_engine_settle(mx_var* var, int32_t access, int32_t limit) {
@@ -119,6 +129,7 @@ extern "C" int mx_engine_wait_all(int32_t limit) {
     failure->raised = true;
   }
   e.failures.clear();
+  if (first) first->by_wait_all = true;
   return first ? raise_failure(*first) : 0;
 }
 
