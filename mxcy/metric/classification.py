@@ -67,7 +67,8 @@ class TopKAccuracy(EvalMetric):
         for label, pred in zip(labels, preds, strict=True):
             assert len(pred.shape) <= 2, "Predictions should be no more than 2 dims"
             label = as_numpy(label).astype("int32")
-            order = numpy.argsort(as_numpy(pred).astype("float32"), axis=-1)
+            scores = as_numpy(pred).astype("float32")  # of equal ones, MXNet's are the best
+            order = numpy.argpartition(scores, -self.top_k, axis=-1)
             check_label_shapes(label, order)
             if order.ndim == 1:
                 right = (order == label.ravel()).sum()
@@ -86,14 +87,15 @@ class _BinaryCounts:
 
     def add(self, label, pred):
         pred, label = as_numpy(pred), as_numpy(label).astype("int32").ravel()
-        pred = pred.argmax(axis=1)
+        pred = pred.argmax(axis=1).ravel()
         check_label_shapes(label, pred)
         if len(numpy.unique(label)) > 2:
             raise ValueError("F1 and MCC currently only support binary classification.")
-        self.true_positives += int(((pred == 1) & (label == 1)).sum())
-        self.false_positives += int(((pred == 1) & (label == 0)).sum())
-        self.false_negatives += int(((pred == 0) & (label == 1)).sum())
-        self.true_negatives += int(((pred == 0) & (label == 0)).sum())
+        pred, label = pred == 1, label == 1
+        self.true_positives += int((pred & label).sum())
+        self.false_positives += int((pred & ~label).sum())
+        self.false_negatives += int((~pred & label).sum())
+        self.true_negatives += int((~pred & ~label).sum())
 
     @property
     def total(self):

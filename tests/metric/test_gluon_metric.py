@@ -110,6 +110,40 @@ def test_errors_are_averaged_over_instances():
     assert value(metric.MeanPairwiseDistance(p=1), *batches[:1]) == pytest.approx(2)
 
 
+@pytest.mark.parametrize(
+    "labels, predictions, mae, samples",  # of MXNet 2.0.0b1
+    [
+        ((4,), (4, 1), 1.25, 4),
+        ((3,), (4, 3), 4.5, 3),
+        ((3, 1), (4,), 1.16667, 3),
+        ((1, 4), (4,), 0, 1),
+        ((1,), (5, 4), 9.5, 1),
+        ((2, 2, 1), (2, 2), 1, 2),
+    ],
+)
+def test_errors_of_arrays_that_broadcast(labels, predictions, mae, samples):
+    labels, predictions = (mx.nd.arange(np.prod(s)).reshape(s) for s in (labels, predictions))
+    for kind, error in ((metric.MAE(), abs), (metric.MSE(), np.square)):
+        difference = labels.asnumpy() - predictions.asnumpy()
+        assert value(kind, (labels, predictions)) == pytest.approx(error(difference).mean())
+        assert kind.num_inst == samples
+    assert value(metric.MAE(), (labels, predictions)) == pytest.approx(mae, abs=1e-5)
+
+
+@pytest.mark.parametrize("labels, predictions", [((4,), (4, 3)), ((4,), (2, 2)), ((4,), (3,))])
+def test_errors_of_arrays_that_do_not_broadcast(labels, predictions):
+    with pytest.raises(mx.MXNetError, match="do not broadcast"):
+        metric.RMSE().update([mx.nd.ones(labels)], [mx.nd.ones(predictions)])
+
+
+def test_multilabel_decisions_of_one_sample():
+    kind = metric.F1(class_type="multilabel")
+    labels, scores = mx.nd.array([0, 1, 1]), mx.nd.array([0.7, 0.9, 0.6])
+    assert value(kind, (labels, scores)) == pytest.approx(0.8) and kind.num_inst == 1
+    kind = metric.F1()
+    assert value(kind, (mx.nd.ones((2, 3)), mx.nd.ones((2, 3)))) == 1 and kind.num_inst == 6
+
+
 def test_cosine_similarity():
     vectors = mx.nd.array([[1, 0], [0, 0]]), mx.nd.array([[1, 1], [1, 1]])
     assert value(metric.MeanCosineSimilarity(), vectors) == pytest.approx(math.sqrt(0.5) / 2)

@@ -142,3 +142,14 @@ def test_perplexity_clips_labels_out_of_range():
         metric = mx.metric.Perplexity(ignore_label=None)
         metric.update([mx.nd.array(label)], [pred])
         assert metric.get()[1] == pytest.approx(np.exp(-np.log(right).mean()))
+
+
+def test_binary_scores_of_several_labels_per_sample_and_of_other_classes():
+    labels = mx.nd.array([[0, 1], [1, 1], [0, 0]])
+    scores = mx.nd.array([[[0.9, 0.2], [0.1, 0.8]], [[0.3, 0.6], [0.7, 0.4]], [[1, 1], [0, 0]]])
+    score = mx.metric.F1(average="micro")
+    score.update([labels], [scores])
+    assert score.get()[1] == pytest.approx(0.8) and score.num_inst == 6
+    score = mx.metric.MCC(average="micro")  # predictions of class 2 are negative
+    score.update([mx.nd.array([0, 1, 0, 1])], [mx.nd.array(np.eye(3)[[0, 1, 2, 2]])])
+    assert score.get()[1] == pytest.approx(1 / np.sqrt(3)) and score.num_inst == 4

@@ -87,7 +87,7 @@ class Fbeta(EvalMetric):
             self._hits = self._hits + (true & predicted).sum(axis=0)
             self._predicted = self._predicted + predicted.sum(axis=0)
             self._true = self._true + true.sum(axis=0)
-            self.num_inst += len(label)
+            self.num_inst += len(true) if self.class_type == "multilabel" else label.size
         if self.num_inst:
             self.sum_metric = self._score() * self.num_inst
 
@@ -98,6 +98,8 @@ class Fbeta(EvalMetric):
                 pred.argmax(axis=-1).ravel(), pred.shape[-1]
             ) > 0
         if self.class_type == "multilabel":
+            if label.ndim == 1:  # one sample
+                label, pred = label[None], pred[None]
             return label > 0, predict_with_threshold(pred, self.threshold)
         if self.class_type != "binary":
             raise ValueError(

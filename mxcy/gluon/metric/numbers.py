@@ -4,6 +4,7 @@ import math
 
 import numpy
 
+from mxcy._base.errors import MXNetError
 from mxcy.gluon.metric.base import EvalMetric, alias, register
 from mxcy.metric import check_label_shapes
 from mxcy.metric.base import as_numpy
@@ -29,8 +30,8 @@ class _PerInstance(EvalMetric):
     def update(self, labels, preds):
         labels, preds = check_label_shapes(labels, preds, wrap=True)
         for label, pred in zip(labels, preds, strict=True):
-            values = self._values(self._matrix(label), self._matrix(pred))
-            self._add(float(values.sum()), len(values))
+            label, pred = self._matrix(label), self._matrix(pred)
+            self._add(float(self._values(label, pred).sum()), len(label))
 
     @staticmethod
     def _matrix(array):
@@ -38,8 +39,29 @@ class _PerInstance(EvalMetric):
         return array.reshape(len(array), -1)
 
 
+class _MeanError(EvalMetric):
+    """Base of metrics of element-wise errors; labels and predictions broadcast."""
+
+    def _errors(self, difference):
+        raise NotImplementedError
+
+    def update(self, labels, preds):
+        labels, preds = check_label_shapes(labels, preds, wrap=True)
+        for label, pred in zip(labels, preds, strict=True):
+            label, pred = as_numpy(label), as_numpy(pred)
+            try:
+                difference = label - pred
+            except ValueError:
+                raise MXNetError(
+                    f"{type(self).__name__}: labels of shape {label.shape} and predictions of "
+                    f"shape {pred.shape} do not broadcast"
+                ) from None
+            samples = label.shape[0]
+            self._add(float(self._errors(difference).mean()) * samples, samples)
+
+
 @register
-class MAE(_PerInstance):
+class MAE(_MeanError):
     """Mean absolute error.
 
     Parameters
@@ -51,12 +73,12 @@ class MAE(_PerInstance):
     def __init__(self, name="mae", output_names=None, label_names=None):
         super().__init__(name, output_names, label_names)
 
-    def _values(self, label, pred):
-        return numpy.abs(label - pred).mean(axis=1)
+    def _errors(self, difference):
+        return numpy.abs(difference)
 
 
 @register
-class MSE(_PerInstance):
+class MSE(_MeanError):
     """Mean squared error.
 
     Parameters
@@ -68,8 +90,8 @@ class MSE(_PerInstance):
     def __init__(self, name="mse", output_names=None, label_names=None):
         super().__init__(name, output_names, label_names)
 
-    def _values(self, label, pred):
-        return ((label - pred) ** 2).mean(axis=1)
+    def _errors(self, difference):
+        return difference**2
 
 
 @register
