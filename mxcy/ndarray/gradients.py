@@ -101,25 +101,20 @@ def _operator_gradients(node, arrived, keep_graph):
         if gradients[i] is None:
             gradients[i] = _zeros(call.outs[i], node.context)
     saved = list(node.saved_outputs or ())
-    if keep_graph:  # second derivatives depend on the saved outputs
+    if keep_graph:  # higher derivatives depend on the saved outputs, which the node itself holds
         for i, output in enumerate(saved):
             if output is not None:
-                output.node, output.node_index = node, i
-    try:
-        return op.grad(
-            attrs,
-            F,
-            gradients[0] if len(gradients) == 1 else gradients,
-            [_classic(array) for array in node.saved_inputs or (None,) * len(node.parents)],
-            saved,
-            [parent is not None for parent in node.parents],
-            call.ins,
-        )
-    finally:
-        if keep_graph:
-            for output in saved:
-                if output is not None:
-                    output.node = None
+                saved[i] = output.detach()
+                saved[i].node, saved[i].node_index = node, i
+    return op.grad(
+        attrs,
+        F,
+        gradients[0] if len(gradients) == 1 else gradients,
+        [_classic(array) for array in node.saved_inputs or (None,) * len(node.parents)],
+        saved,
+        [parent is not None for parent in node.parents],
+        call.ins,
+    )
 
 
 def _node_gradients(node, arrived, create_graph, keep):
@@ -159,7 +154,7 @@ def _walk(heads, head_grads, retain_graph, create_graph, train_mode, targets=Non
     casting = front.set_casting(False)  # mixed precision applies to users' calls only
     try:
         seeds = [
-            (head.node, head.node_index, _classic(_head_gradient(head, gradient)))
+            (head.node, head.node_index, _classic(_head_gradient(head, gradient, create_graph)))
             for head, gradient in zip(heads, head_grads, strict=True)
         ]
         front.walk(order, seeds, wanted, create_graph, retain_graph, rules)
@@ -170,13 +165,13 @@ def _walk(heads, head_grads, retain_graph, create_graph, train_mode, targets=Non
     return [wanted[id(node), index] for node, index in targets or ()]
 
 
-def _head_gradient(head, gradient):
+def _head_gradient(head, gradient, create_graph):
     """The gradient of a head, by default ones, in the head's shape and dtype.
 
     Of a larger gradient the leading elements are used, as in MXNet.
     """
     if gradient is None:
-        return _ones(head)
+        return _ones(head.detach() if create_graph else head)  # constants have no gradient
     if not isinstance(gradient, front.NDArrayBase):
         raise TypeError(
             f"backward: expected a head gradient of type NDArray, got {type(gradient).__name__}"

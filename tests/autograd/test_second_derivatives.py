@@ -1,4 +1,4 @@
-"""Second derivatives of every record: equal to finite differences, or an error."""
+"""Higher derivatives of every record: equal to finite differences, or an error."""
 
 import numpy as np
 import pytest
@@ -131,3 +131,48 @@ def test_gradients_of_gradients(record, sample):
     np.testing.assert_allclose(got, want, 1e-4, 1e-5)
     want = (along(0, 1 + STEP) - along(0, 1 - STEP)) / (2 * STEP)
     np.testing.assert_allclose(by_factor, want, 1e-5, 1e-7)
+
+
+def third_cases():
+    """The first sample of every operator with one input."""
+    for case in cases():
+        if len(case.values[1].inputs) == 1 and case.id.endswith("-0"):
+            yield case
+
+
+def nested(record, sample, values, weights):
+    """Differentiate an operator repeatedly, weighting each gradient: the last gradient."""
+    x = as_array(values)
+    x.attach_grad()
+    with autograd.record(train_mode=sample.train):
+        outs = [out for out in call_eagerly(record, [x], sample) if out.node is not None]
+        if not outs or values.dtype != np.float64:
+            raise Constant
+        y = sum(out.sum() for out in outs)
+        for weight in weights:
+            (y,) = autograd.grad(y, x, create_graph=True, train_mode=sample.train)
+            if y.node is None:
+                raise Constant
+            y = y * as_array(weight)
+    y.backward(train_mode=sample.train)
+    return x.grad.asnumpy()
+
+
+@pytest.mark.parametrize(("record", "sample"), list(third_cases()))
+def test_third_derivatives(record, sample):
+    (values,) = (np.ascontiguousarray(v) for v in draw(record, sample, "float64"))
+    rng = np.random.default_rng(5)
+    weights = [rng.uniform(0.5, 1.5, values.shape) for _ in range(2)]
+    move = symmetric(rng.uniform(-1, 1, values.shape))
+    try:
+        third = nested(record, sample, values, weights)
+        low, high = (
+            nested(record, sample, values + step * move, weights[:1]) for step in (-STEP, STEP)
+        )
+    except Constant:
+        return
+    except MXNetError as refusal:
+        assert "no gradient" in str(refusal)
+        return
+    want = np.sum(weights[1] * (high - low)) / (2 * STEP)
+    np.testing.assert_allclose(np.sum(move * third), want, 1e-4, 1e-4)

@@ -142,3 +142,13 @@ def test_derivatives_of_gammaln():
     below = [0.03648997397857652, 8.934802200544679, -0.8287966442343205, 193.40909103400242]
     at_one = [-0.5772156649015329, np.pi**2 / 6, -2 * zeta3, np.pi**4 / 15]
     np.testing.assert_allclose(np.array(collected), np.array([at_one, below]).T, 1e-12)
+
+
+def test_losses_that_ignore_head_gradients():
+    x = nd.array([1, 2])
+    x.attach_grad()
+    with autograd.record():
+        loss = nd.make_loss(x * x * x)
+        (gradient,) = autograd.grad(loss, x, create_graph=True)
+    gradient.backward()
+    assert x.grad.asnumpy().tolist() == [6, 12]
