@@ -14,6 +14,7 @@ from mxcy.ops.image.transforms import check_image
 __all__ = ["check_interpolation", "is_left_to_opencv", "resized"]
 
 _NEAREST, _BILINEAR = 0, 1
+_CHANNELS = 4  # that OpenCV takes with any interpolation
 _ONE = 2048  # bits of OpenCV's integer weights for bytes
 
 
@@ -87,8 +88,11 @@ def _by_opencv(data, height, width, interp):
     result = np.empty((*data.shape[:-3], height, width, data.shape[-1]), data.dtype)
     images = data.reshape(-1, *data.shape[-3:])
     for image, to in zip(images, result.reshape(-1, *result.shape[-3:]), strict=True):
-        scaled = resize(image, (width, height), interpolation=interp)
-        to[...] = scaled.reshape(to.shape)  # OpenCV drops a single channel
+        for first in range(0, image.shape[-1], _CHANNELS):
+            part = np.ascontiguousarray(image[..., first : first + _CHANNELS])
+            scaled = resize(part, (width, height), interpolation=interp)
+            # OpenCV drops a single channel.
+            to[..., first : first + _CHANNELS] = scaled.reshape(height, width, -1)
     return result
 
 

@@ -72,6 +72,15 @@ def test_interpolation_of_opencv(interpolation, dtype, channels):
         same(resize(images[1]), expected[1])
 
 
+@pytest.mark.parametrize("interpolation", [2, 3, 4])
+def test_interpolation_of_many_channels(interpolation):
+    images = mx.nd.array(np.random.RandomState(7).randint(0, 256, (8, 12, 600)), dtype="uint8")
+    resized = mx.nd.image.resize(images, (5, 9), interp=interpolation)
+    for first in (0, 5, 597):
+        few = mx.image.imresize(images[:, :, first : first + 3], 5, 9, interpolation)
+        same(resized[:, :, first : first + 3], few.asnumpy())
+
+
 def test_interpolation_by_size():
     x = image(8, 12)
     for size, chosen in (((6, 4), 3), ((18, 12), 2), ((18, 4), 1)):
@@ -86,6 +95,14 @@ def test_center_crop():
     same(transforms.CenterCrop(2)(x), x.asnumpy()[1:3, 1:3])  # as MXNet 1.9.1 does
     same(transforms.CenterCrop((4, 2))(x), x.asnumpy()[1:3, 0:4])
     assert transforms.CenterCrop((10, 20))(x).shape == (20, 10, 3)
+
+
+def test_hybridized_center_crop_fits_into_small_images():
+    x, crop = image(5, 9), transforms.CenterCrop((10, 20))
+    expected = crop(x)
+    crop.hybridize()
+    same(crop(x), expected.asnumpy())
+    same(expected, mx.image.center_crop(x, (10, 20), 1)[0].asnumpy())
 
 
 @pytest.mark.parametrize("numpy_arrays", [False, True])

@@ -177,6 +177,18 @@ class CenterCrop(HybridBlock):
         super().__init__()
         self._size, self._interpolation = _pair(size), interpolation
 
+    def hybridize(self, active=True, **kwargs):
+        """Run as a graph with MXNet 2 only; 1.9.1 shrinks the size to fit into small images.
+
+        Parameters
+        ----------
+        active : bool
+            On or off.
+        **kwargs
+            See `HybridBlock.hybridize`.
+        """
+        super().hybridize(active and self._follows_mxnet_2(), **kwargs)
+
     def hybrid_forward(self, F, x):
         """Transform an image, or a batch."""
         if F is not nd:
