@@ -31,7 +31,8 @@ struct Weighing<uint8_t> {
   }
 };
 
-// For each target position along a dimension: its neighbours and their weights.
+// For each target position along a dimension: its neighbours and their weights. At borders OpenCV
+// takes one pixel in a row, but adds the weighted parts of one row.
 template <class T>
 struct Line {
   typedef typename Weighing<T>::Number Number;
@@ -41,7 +42,7 @@ struct Line {
   static size_t bytes(int64_t target) {
     return (size_t)target * 2 * (sizeof(int64_t) + sizeof(double));
   }
-  Line(void* memory, int64_t source, int64_t target, bool nearest) {
+  Line(void* memory, int64_t source, int64_t target, bool nearest, bool rows) {
     low = (int64_t*)memory;
     high = low + target;
     complement = (Number*)(high + target);
@@ -56,9 +57,9 @@ struct Line {
       const float place = (float)(((double)i + 0.5) * scale - 0.5);
       const float first = __builtin_floorf(place);
       const bool between = first >= 0 && first < (float)(source - 1);
-      const float weight = between ? place - first : 0;
-      low[i] = first < 0 ? 0 : least((int64_t)first, source - 1);
-      high[i] = least(low[i] + 1, source - 1);
+      const float weight = between || rows ? place - first : 0;
+      low[i] = first < 0 ? 0 : (int64_t)first;
+      high[i] = first < 0 && rows ? 0 : least(low[i] + 1, source - 1);
       complement[i] = Weighing<T>::weight(1 - weight);
       part[i] = Weighing<T>::weight(weight);
     }
@@ -78,8 +79,9 @@ class Resizer {
   Resizer(const mx_image_resize_params& params, void* memory)
       : p(params),
         channels_(fixed ? fixed : p.channels),
-        down_(memory, p.source[0], p.target[0], p.nearest),
-        across_((char*)memory + Line<T>::bytes(p.target[0]), p.source[1], p.target[1], p.nearest) {
+        down_(memory, p.source[0], p.target[0], p.nearest, true),
+        across_((char*)memory + Line<T>::bytes(p.target[0]), p.source[1], p.target[1], p.nearest,
+                false) {
     char* rows = (char*)memory + Line<T>::bytes(p.target[0]) + Line<T>::bytes(p.target[1]);
     rows_[0] = (Number*)rows;
     rows_[1] = rows_[0] + p.target[1] * channels_;

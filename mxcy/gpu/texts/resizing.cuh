@@ -2,17 +2,17 @@
 // sums and At of positions; BYTES: S is uint8.
 
 // Both neighbours of a target position along a dimension and the second one's weight, as OpenCV
-// computes them.
+// computes them: at borders it takes one pixel in a row, but adds the weighted parts of one row.
 struct Neighbours {
   At low, high;
   float part;
-  __device__ Neighbours(At i, At source, At target) {
+  __device__ Neighbours(At i, At source, At target, bool rows) {
     const double scale = (double)source / (double)target;
     const float place = (float)(((double)i + 0.5) * scale - 0.5), first = ::floor(place);
     const bool between = first >= 0 && first < (float)(source - 1);
-    part = between ? place - first : 0.0f;
-    low = first < 0 ? 0 : (At)first < source ? (At)first : source - 1;
-    high = low + 1 < source ? low + 1 : source - 1;
+    part = between || rows ? place - first : 0.0f;
+    low = first < 0 ? 0 : (At)first;
+    high = first < 0 && rows ? 0 : low + 1 < source ? low + 1 : source - 1;
   }
 };
 __device__ inline At nearest(At i, At source, At target) {
@@ -47,7 +47,7 @@ __device__ inline S resized(const S* image, At pitch, At channels, At row, At co
     const At i = 2 * row, j = 2 * column;
     return mean(at(i, j) + at(i, j + 1) + at(i + 1, j) + at(i + 1, j + 1));
   }
-  const Neighbours down(row, height, high), across(column, width, wide);
+  const Neighbours down(row, height, high, true), across(column, width, wide, false);
   const T rest = weight(1 - across.part), part = weight(across.part);
   const T upper = at(down.low, across.low) * rest + at(down.low, across.high) * part;
   const T lower = at(down.high, across.low) * rest + at(down.high, across.high) * part;

@@ -32,14 +32,18 @@ def _target(a, height, width):
     return size, size * width // height
 
 
-def _neighbours(old, new):
-    """Return both neighbours of each new position along a dimension, and the second's weight."""
+def _neighbours(old, new, are_rows):
+    """Return both neighbours of each new position along a dimension, and the second's weight.
+
+    At borders OpenCV takes one pixel in a row, but adds the weighted parts of one row.
+    """
     place = ((np.arange(new) + 0.5) * (old / new) - 0.5).astype(np.float32)
     first = np.floor(place).astype(np.intp)
     weight = place - first.astype(np.float32)
-    weight[(first < 0) | (first >= old - 1)] = 0
-    first = np.clip(first, 0, old - 1)
-    return first, np.minimum(first + 1, old - 1), weight
+    if not are_rows:
+        weight[(first < 0) | (first >= old - 1)] = 0
+        first = np.maximum(first, 0)
+    return np.maximum(first, 0), np.minimum(first + 1, old - 1), weight
 
 
 def _nearest(data, height, width):
@@ -61,8 +65,8 @@ def _halved(data, height, width):
 def _bilinear(data, height, width):
     if data.shape[-3:-1] == (2 * height, 2 * width):
         return _halved(data, height, width)
-    above, below, down = _neighbours(data.shape[-3], height)
-    left, right, across = _neighbours(data.shape[-2], width)
+    above, below, down = _neighbours(data.shape[-3], height, True)
+    left, right, across = _neighbours(data.shape[-2], width, False)
     down, across = down[:, None, None], across[:, None]
     if data.dtype != np.uint8:
         rows = (

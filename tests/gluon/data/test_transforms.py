@@ -327,3 +327,12 @@ def test_random_gray():
 def test_image_transforms_have_a_module_of_their_own():
     assert transforms.image.Rotate is transforms.Rotate
     assert "Cast" in transforms.__all__ and "Cast" not in transforms.image.__all__
+
+
+@pytest.mark.parametrize("size", [(17, 4), (5, 30), (23, 23)])
+@pytest.mark.parametrize("channels", [1, 3, 4])
+def test_bilinear_bytes_are_those_of_opencv(size, channels):
+    images = np.random.RandomState(3).randint(0, 256, (4, 9, 11, channels))
+    for values in images:
+        x = mx.nd.array(values, dtype="uint8")
+        same(mx.nd.image.resize(x, size), mx.image.imresize(x, *size, 1).asnumpy())
