@@ -6,9 +6,12 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
+import numpy as np
+
 __all__ = [
     "InferError",
     "InvalidAxisError",
+    "InvalidIndexError",
     "InvalidValueError",
     "MXNetError",
     "NestingError",
@@ -108,8 +111,16 @@ class InvalidValueError(MXNetError, ValueError):
     """An input has invalid elements; also a ValueError, even if raised asynchronously."""
 
 
-class InvalidAxisError(InvalidValueError, IndexError):
-    """An axis is out of range; also a ValueError and IndexError, like NumPy's AxisError."""
+class InvalidAxisError(InvalidValueError, np.exceptions.AxisError):
+    """An axis is out of range; also NumPy's AxisError, a ValueError and an IndexError."""
+
+    axis = ndim = None  # as in an AxisError with a text only
+
+    __str__ = BaseException.__str__  # AxisError's needs attributes that its __init__ sets
+
+
+class InvalidIndexError(MXNetError, IndexError):
+    """An index is out of range; also an IndexError, even if raised asynchronously."""
 
 
 class NestingError(MXNetError, TypeError, ValueError, AssertionError):
@@ -131,7 +142,7 @@ class UnknownChoiceError(MXNetError, KeyError, AssertionError):
 #: prefix of an error's text -> the type that is raised
 _KEPT: dict[str, type[Exception]] = {
     "AxisError: ": InvalidAxisError,
-    "IndexError: ": IndexError,
+    "IndexError: ": InvalidIndexError,
     "ValueError: ": InvalidValueError,
 }
 

@@ -4,6 +4,7 @@ import operator
 
 import numpy as onp
 
+from mxcy._base.errors import InvalidAxisError
 from mxcy.base import integer_types
 from mxcy.numpy._arrays.operators import function
 from mxcy.numpy._calls.general import into, operate
@@ -64,7 +65,7 @@ def _transformed(kind, name, a, s, axes, norm, out):
         raise ValueError(f"{name}: expected an axis at least")
     for axis in axes:
         if not -array.ndim <= axis < array.ndim:
-            raise onp.exceptions.AxisError(axis, array.ndim)
+            raise InvalidAxisError(f"axis {axis} is out of bounds for {array.ndim} dimensions")
     if s is not None and len(s) != len(axes):
         raise ValueError(f"{name}: s {s} and axes {axes} differ in length")
     sizes = [array.shape[axis] for axis in axes]

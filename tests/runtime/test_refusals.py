@@ -98,7 +98,8 @@ def test_unknown_names_are_plain_attribute_errors(module):
 
 
 def test_errors_are_known_where_users_look():
-    for name in ("InferError", "InvalidAxisError", "InvalidValueError", "ShapeError"):
+    names = "InferError InvalidAxisError InvalidIndexError InvalidValueError ShapeError"
+    for name in names.split():
         kind = getattr(mx.base, name)
         assert kind.__module__ == "mxcy.base" and issubclass(kind, mx.MXNetError)
         assert type(pickle.loads(pickle.dumps(kind("a")))) is kind

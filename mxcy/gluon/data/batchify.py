@@ -100,15 +100,23 @@ class Pad:
         Returns
         -------
         NDArray
+
+        Raises
+        ------
+        NotImplementedError
+            If the items are tuples or numbers.
         """
+        if not isinstance(data[0], (NDArray, np.ndarray, list)):
+            raise NotImplementedError(
+                "Pad joins arrays and lists; use Group(Pad(), Stack(), ...) for tuples"
+            )
         items = [_as_numpy(item) for item in data]
-        assert items[0].ndim > 0, "Pad joins arrays; use Group(Pad(), Stack(), ...) for numbers"
         extents = np.max([item.shape for item in items], axis=0)
         if self._round_to is not None:
             extents = -(-extents // self._round_to) * self._round_to
         batch = np.full((len(items), *extents), self._val, self._dtype or items[0].dtype)
-        for row, item in zip(batch, items, strict=True):
-            row[tuple(slice(extent) for extent in item.shape)] = item
+        for place, item in enumerate(items):
+            batch[place, *map(slice, item.shape)] = item
         return _as_batch(batch, _context(self._use_shared_mem))
 
 

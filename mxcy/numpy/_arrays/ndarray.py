@@ -280,9 +280,11 @@ class ndarray(Elements, NDArray):  # noqa: N801  its public name
         ------
         TypeError
             If the cast is not allowed.
+        ValueError
+            If `order` is 'F'.
         """
         if order == "F":
-            raise NotImplementedError("astype: arrays are always in order 'C'")
+            raise ValueError("astype: arrays are always in order 'C'")
         wanted = dtypes.numpy_dtype(onp.float32 if dtype is None else dtype)
         if not onp.can_cast(self.dtype, wanted, casting):
             raise TypeError(f"astype: cannot cast {self.dtype} to {wanted} by {casting!r}")

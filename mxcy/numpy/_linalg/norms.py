@@ -4,6 +4,7 @@ import math
 import operator
 
 from mxcy._base import dtypes
+from mxcy._base.errors import InvalidAxisError, InvalidValueError
 from mxcy._library import front
 from mxcy.numpy._calls.direct import direct
 from mxcy.numpy._calls.general import operate
@@ -32,7 +33,7 @@ def _axes(axis, ndim):
     axes = [operator.index(x) for x in axes]
     counted = tuple(x + ndim if x < 0 else x for x in axes)
     if not all(0 <= x < ndim for x in counted):
-        raise ValueError(f"axis {axis} is out of bounds for an array of {ndim} dimensions")
+        raise InvalidAxisError(f"axis {axis} is out of bounds for an array of {ndim} dimensions")
     return counted
 
 
@@ -71,9 +72,9 @@ def norm(x, ord=None, axis=None, keepdims=False):
     if len(axes) == 2:
         return matrix_norm(x, "fro" if ord is None else ord, axes, keepdims)
     if len(axes) > 2 and ord is not None:
-        raise ValueError(f"norm: expected one or two axes, got {axes}")
+        raise InvalidValueError(f"norm: expected one or two axes, got {axes}")
     if isinstance(ord, str):
-        raise ValueError(f"norm: {ord!r} is not a vector norm")
+        raise InvalidValueError(f"norm: {ord!r} is not a vector norm")
     return _of_vectors(x, ord, axes, keepdims)
 
 
@@ -158,10 +159,10 @@ def matrix_norm(x, ord="fro", axis=(-2, -1), keepdims=False):
     """
     x = as_array(x)
     if not isinstance(axis, (tuple, list)) or len(axis) != 2:
-        raise ValueError("The axis of matrix_norm must be a 2-tuple of ints")
+        raise InvalidValueError("The axis of matrix_norm must be a 2-tuple of ints")
     rows, columns = axes = _axes(axis, x.ndim)
     if rows == columns:
-        raise ValueError("matrix_norm: expected two different axes")
+        raise InvalidValueError("matrix_norm: expected two different axes")
     if ord in ("fro", "f", None):
         return operate("_npi_norm", x, axis=axes, keepdims=bool(keepdims), flag=1)
     if _is_recorded(x) and ord in _OF_MATRICES:
@@ -174,7 +175,7 @@ def matrix_norm(x, ord="fro", axis=(-2, -1), keepdims=False):
         kept -= kept > summed
         norms = _extreme(sums, kept, ord)
     else:
-        raise ValueError(f"matrix_norm: {ord!r} is not a matrix norm")
+        raise InvalidValueError(f"matrix_norm: {ord!r} is not a matrix norm")
     if not keepdims:
         return norms
     shape = tuple(1 if i in axes else extent for i, extent in enumerate(x.shape))
@@ -239,14 +240,14 @@ def diagonal(a, offset=0):
     """
     a = as_array(a)
     if a.ndim < 2:
-        raise ValueError(f"diagonal needs two dimensions, got shape {a.shape}")
+        raise InvalidValueError(f"diagonal needs two dimensions, got shape {a.shape}")
     *batch, rows, columns = a.shape
     count = min(rows + min(offset, 0), columns - max(offset, 0))
-    if count <= 0:
-        kind = dtypes.name_of(a.dtype_code)
-        return operate("_npi_zeros", shape=(*batch, 0), dtype=kind)
-    first = offset if offset >= 0 else -offset * columns
-    last = first + (count - 1) * (columns + 1) + 1
+    first, last = (offset if offset >= 0 else -offset * columns), 0
+    if count > 0:
+        last = first + (count - 1) * (columns + 1) + 1
+    else:  # no element, but part of the graph
+        first = 0
     flat = operate("_backward_reshape", a, shape=(*batch, rows * columns))
     edges = (None,) * len(batch)
     return operate(
@@ -310,5 +311,5 @@ def matrix_transpose(a):
     """
     a = as_array(a)
     if a.ndim < 2:
-        raise ValueError(f"matrix_transpose needs two dimensions, got shape {a.shape}")
+        raise InvalidValueError(f"matrix_transpose needs two dimensions, got shape {a.shape}")
     return operate("SwapAxis", a, dim1=-1, dim2=-2)

@@ -3,6 +3,7 @@
 import operator
 
 from mxcy._base import dtypes
+from mxcy._base.errors import InvalidValueError
 from mxcy.numpy._calls.general import operate
 from mxcy.numpy._calls.operands import as_array, as_np_array
 from mxcy.numpy._linalg.solutions import inv
@@ -30,7 +31,7 @@ def matrix_power(a, n):
     """
     a, n = as_np_array(a), operator.index(n)
     if a.ndim < 2 or a.shape[-1] != a.shape[-2]:
-        raise ValueError(f"matrix_power: expected square matrices, got shape {a.shape}")
+        raise InvalidValueError(f"matrix_power: expected square matrices, got shape {a.shape}")
     if n == 0:
         unit = operate("_npi_eye", N=a.shape[-1], dtype=dtypes.name_of(a.dtype_code))
         return operate("_npi_broadcast_to", unit, shape=a.shape)
@@ -65,7 +66,7 @@ def multi_dot(arrays, *, out=None):
     """
     arrays = list(map(as_array, arrays))
     if len(arrays) < 2:
-        raise ValueError("multi_dot: expected at least two arrays")
+        raise InvalidValueError("multi_dot: expected at least two arrays")
     vector = arrays[0].ndim == 1
     extents = [1 if vector else arrays[0].shape[0]]
     extents += [x.shape[0] for x in arrays[1:]]

@@ -4,12 +4,13 @@ import operator
 
 import numpy as onp
 
-from mxcy._base.errors import InvalidValueError
+from mxcy._base.errors import InvalidAxisError, InvalidValueError
 from mxcy._library import front
 from mxcy.numpy._calls.by_numpy import as_onp
 from mxcy.numpy._calls.general import operate
 from mxcy.numpy._calls.operands import as_array, is_complex
 from mxcy.numpy._calls.symbolic import is_symbol
+from mxcy.ops.core.infer import normal_axis
 
 __all__ = ["cross", "einsum", "einsum_path", "inner", "matvec", "outer", "tensordot", "vdot"]
 __all__ += ["vecdot", "vecmat"]
@@ -140,7 +141,7 @@ def vecdot(a, b, axis=-1):
     if operator.index(axis) != -1:
         a, b = (_moved_last(x, axis) for x in (a, b))
     if 0 in (a.ndim, b.ndim) or a.shape[-1] != b.shape[-1]:
-        raise ValueError(f"vecdot: the vectors of {a.shape} and {b.shape} differ in length")
+        raise InvalidValueError(f"vecdot: the vectors of {a.shape} and {b.shape} differ in length")
     a = _conjugated(a)
     return operate("_npi_einsum", a, b, num_args=2, subscripts="...i,...i->...")
 
@@ -186,7 +187,7 @@ def vecmat(x1, x2):
 def _moved_last(array, axis):
     axis += array.ndim if axis < 0 else 0
     if not 0 <= axis < array.ndim:
-        raise ValueError(f"axis {axis} is out of bounds for an array of shape {array.shape}")
+        raise InvalidAxisError(f"axis {axis} is out of bounds for an array of shape {array.shape}")
     order = [i for i in range(array.ndim) if i != axis]
     return operate("_npi_transpose", array, axes=(*order, axis))
 
@@ -217,11 +218,11 @@ def einsum(*operands, out=None, optimize=False, **kwargs):
         if value not in usual[key]:
             raise NotImplementedError(f"{key}={value} is not implemented for einsum")
     if not operands:
-        raise ValueError("einsum: expected subscripts and operands")
+        raise InvalidValueError("einsum: expected subscripts and operands")
     subscripts, *arrays = operands if isinstance(operands[0], str) else _lettered(operands)
     arrays = list(map(as_array, arrays))
     if not arrays:
-        raise ValueError("einsum: expected an operand at least")
+        raise InvalidValueError("einsum: expected an operand at least")
     return operate(
         "_npi_einsum",
         *arrays,
@@ -288,6 +289,8 @@ def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
         axisa = axisb = axisc = axis
     a, b = as_array(a), as_array(b)
     for vectors, place in ((a, axisa), (b, axisb)):
-        if not is_symbol(vectors) and vectors.shape[place] not in (2, 3):
+        if is_symbol(vectors):
+            continue
+        if vectors.shape[normal_axis(place, vectors.ndim)] not in (2, 3):
             raise InvalidValueError(f"cross: expected 2 or 3 components, got shape {vectors.shape}")
     return operate("_npi_cross", a, b, axisa=axisa, axisb=axisb, axisc=axisc)

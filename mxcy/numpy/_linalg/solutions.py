@@ -4,6 +4,7 @@ import operator
 from collections import namedtuple
 
 from mxcy._base import dtypes
+from mxcy._base.errors import InvalidValueError
 from mxcy.numpy._calls.general import operate
 from mxcy.numpy._calls.operands import as_array
 from mxcy.numpy._calls.symbolic import is_symbol
@@ -69,7 +70,7 @@ def tensorinv(a, ind=2):
         If `ind` is not positive.
     """
     if ind <= 0:
-        raise ValueError(f"tensorinv: expected a positive ind, got {ind}")
+        raise InvalidValueError(f"tensorinv: expected a positive ind, got {ind}")
     return apply("_npi_tensorinv", a, ind=operator.index(ind))
 
 

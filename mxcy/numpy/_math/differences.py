@@ -4,6 +4,7 @@ import operator
 
 import numpy as onp
 
+from mxcy._base.errors import InvalidValueError
 from mxcy.numpy._calls.general import operate
 from mxcy.numpy._calls.operands import as_array, as_np_array
 from mxcy.numpy._shape.manipulation import concatenate
@@ -36,7 +37,7 @@ def diff(a, n=1, axis=-1, prepend=None, append=None):
     """
     a = as_array(a)
     if n < 0:
-        raise ValueError(f"diff: expected no negative n, got {n}")
+        raise InvalidValueError(f"diff: expected no negative n, got {n}")
     if n and (prepend is not None or append is not None):
         shape = list(a.shape)
         shape[axis] = 1
@@ -90,7 +91,7 @@ def gradient(f, *varargs, axis=None, edge_order=1):
     if len(steps) != len(axes):
         raise TypeError(f"gradient: expected {len(axes)} spacings, got {len(steps)}")
     if edge_order not in (1, 2):
-        raise ValueError(f"gradient: edge_order must be 1 or 2, got {edge_order!r}")
+        raise InvalidValueError(f"gradient: edge_order must be 1 or 2, got {edge_order!r}")
     slopes = [_slopes(f, *pair, edge_order) for pair in zip(axes, steps, strict=True)]
     return slopes[0] if single else slopes
 
@@ -99,12 +100,12 @@ def _slopes(f, axis, step, edge_order):
     """Compute the derivative along one axis, second-order accurate in the interior."""
     size = f.shape[axis]
     if size <= edge_order:
-        raise ValueError(
+        raise InvalidValueError(
             f"gradient: axis {axis} has {size} values, at least {edge_order + 1} needed"
         )
     step = step.asnumpy() if hasattr(step, "asnumpy") else onp.asarray(step)
     if step.ndim > 1 or (step.ndim and len(step) != size):
-        raise ValueError(f"gradient: coordinates of shape {step.shape} for {size} values")
+        raise InvalidValueError(f"gradient: coordinates of shape {step.shape} for {size} values")
     widths = onp.diff(step) if step.ndim else onp.full(size - 1, step)
     shape = [1] * f.ndim
     shape[axis] = -1

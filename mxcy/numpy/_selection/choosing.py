@@ -3,6 +3,7 @@
 import numpy as onp
 
 from mxcy._base import dtypes
+from mxcy._base.errors import InvalidIndexError
 from mxcy._library import front
 from mxcy.numpy._arrays.indexing import are_places
 from mxcy.numpy._calls.general import operate
@@ -22,7 +23,7 @@ def _counted(indices, extent):
             raise TypeError(f"indices must be integers, got {values.dtype}")
         wrong = values[(values < -extent) | (values >= extent)]
         if wrong.size:
-            raise IndexError(f"index {wrong.flat[0]} is out of bounds for size {extent}")
+            raise InvalidIndexError(f"index {wrong.flat[0]} is out of bounds for size {extent}")
         return from_onp(onp.where(values < 0, values + extent, values))
     if indices.dtype != onp.int64:
         indices = operate("Cast", indices, dtype="int64")

@@ -3,6 +3,7 @@
 import numpy as onp
 
 from mxcy._base import dtypes
+from mxcy._base.errors import InvalidIndexError, InvalidValueError
 from mxcy.base import integer_types
 from mxcy.numpy._calls.general import operate
 from mxcy.numpy._calls.operands import as_np_array, is_array
@@ -33,7 +34,9 @@ def _place(arr, obj, axis, reach):
         array, place = _edited(arr, axis)
         extent = array.shape[place]
         if not -extent <= obj < extent + reach:
-            raise IndexError(f"index {obj} is out of bounds for axis {place} with size {extent}")
+            raise InvalidIndexError(
+                f"index {obj} is out of bounds for axis {place} with size {extent}"
+            )
     return {"start": None, "stop": None, "step": None, "int_ind": int(obj)}
 
 
@@ -113,7 +116,9 @@ def insert(arr, obj, values, axis=None):
         places = onp.repeat(places.reshape(1), count)
     wrong = places[(places < -extent) | (places > extent)]
     if wrong.size:
-        raise IndexError(f"index {wrong[0]} is out of bounds for axis {axis} with size {extent}")
+        raise InvalidIndexError(
+            f"index {wrong[0]} is out of bounds for axis {axis} with size {extent}"
+        )
     places = onp.where(places < 0, places + extent, places)
     order = onp.argsort(places, kind="stable")
     places[order] += onp.arange(count)
@@ -143,7 +148,7 @@ def resize(a, new_shape):
     """
     shape = (new_shape,) if hasattr(new_shape, "__index__") else tuple(new_shape)
     if min(shape, default=0) < 0:
-        raise ValueError("all elements of `new_shape` must be non-negative")
+        raise InvalidValueError("all elements of `new_shape` must be non-negative")
     array = ravel(a)
     if not array.size:
         return operate("_npi_zeros", shape=shape, dtype=dtypes.name_of(array.dtype_code))
@@ -169,7 +174,7 @@ def fill_diagonal(a, val, wrap=False):
         If `a` has no diagonal.
     """
     if a.ndim < 2:
-        raise ValueError("array must be at least 2-d")
+        raise InvalidValueError("array must be at least 2-d")
     end = a.size
     if a.ndim == 2:
         step = a.shape[1] + 1
@@ -177,7 +182,7 @@ def fill_diagonal(a, val, wrap=False):
             end = min(end, a.shape[1] * a.shape[1])
     else:
         if len(set(a.shape)) > 1:
-            raise ValueError("All dimensions of input must be of equal length")
+            raise InvalidValueError("All dimensions of input must be of equal length")
         step = 1 + int(onp.cumprod(a.shape[:-1]).sum())
     places = onp.arange(0, end, step)
     if not places.size:

@@ -2,6 +2,7 @@
 
 import numpy as onp
 
+from mxcy._base.errors import InvalidAxisError
 from mxcy.numpy._calls.general import operate
 from mxcy.numpy._calls.operands import is_array
 from mxcy.ops.core.infer import normal_axis
@@ -20,7 +21,7 @@ def host_indices(value):
 def axis_of(name, array, axis):
     """Return an axis as non-negative; the error names the argument."""
     if not -array.ndim <= axis < array.ndim:
-        raise onp.exceptions.AxisError(axis, array.ndim, name)
+        raise InvalidAxisError(f"{name}: axis {axis} is out of bounds for {array.ndim} dimensions")
     return normal_axis(axis, array.ndim)
 
 

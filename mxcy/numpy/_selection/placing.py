@@ -2,6 +2,7 @@
 
 import numpy as onp
 
+from mxcy._base.errors import InvalidIndexError
 from mxcy.numpy._arrays.ndarray import ndarray
 from mxcy.numpy._calls.operands import as_np_array, is_array
 from mxcy.numpy._selection.choosing import take_along_axis
@@ -84,7 +85,7 @@ def put(a, ind, v, mode="raise"):
         raise ValueError(f"put: mode must be 'raise', 'clip' or 'wrap', got {mode!r}")
     wrong = places[(places < -target.size) | (places >= target.size)]
     if wrong.size:
-        raise IndexError(f"index {wrong[0]} is out of bounds for size {target.size}")
+        raise InvalidIndexError(f"index {wrong[0]} is out of bounds for size {target.size}")
     if places.size:
         target[onp.unravel_index(places % target.size, target.shape)] = _as_many(v, places.size)
 

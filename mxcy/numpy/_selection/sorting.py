@@ -2,6 +2,7 @@
 
 import numpy as onp
 
+from mxcy._base.errors import InvalidAxisError
 from mxcy._library import front
 from mxcy.base import MXNetError
 from mxcy.numpy._calls.direct import direct
@@ -48,7 +49,7 @@ def _ordered(name, a, axis, descending, **attrs):
 
 
 def _refuse_axis(array, axis):
-    raise onp.exceptions.AxisError(axis, array.ndim)
+    raise InvalidAxisError(f"axis {axis} is out of bounds for {array.ndim} dimensions")
 
 
 def _is_descending(descending):

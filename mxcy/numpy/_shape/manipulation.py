@@ -123,10 +123,10 @@ def reshape(a, shape=None, order="C", out=None, *, newshape=None, copy=None):
     wanted = _new_shape(array.shape, codes)
     codes = wanted if min(_extents(codes), default=0) >= 0 else _extents(codes)
     if order not in ("C", "F", "A", "K"):
-        raise ValueError(f"reshape: order must be 'C', 'F' or 'A', got {order!r}")
+        raise InvalidValueError(f"reshape: order must be 'C', 'F' or 'A', got {order!r}")
     if order == "F" and array.ndim + len(wanted) > 2:
         if copy is False:
-            raise ValueError("reshape: order 'F' needs a copy")
+            raise InvalidValueError("reshape: order 'F' needs a copy")
         transposed = operate("_npi_transpose", array)
         return operate("_npi_transpose", reshape(transposed, wanted[::-1]), out=out)
     if out is not None or copy:
@@ -286,11 +286,11 @@ def concatenate(seq, axis=0, out=None):
         return concatenate([ravel(array) for array in seq], 0, out)
     arrays = promoted(seq)
     if not arrays:
-        raise ValueError("need at least one array to concatenate")
+        raise InvalidValueError("need at least one array to concatenate")
     if axis is None:
         arrays, axis = [ravel(array) for array in arrays], 0
     if any(array.ndim == 0 for array in arrays):
-        raise ValueError("zero-dimensional arrays cannot be concatenated")
+        raise InvalidValueError("zero-dimensional arrays cannot be concatenated")
     return operate("Concat", *arrays, dim=whole_number("concatenate", "axis", axis), out=out)
 
 
@@ -320,10 +320,10 @@ def stack(arrays, axis=0, out=None):
     """
     arrays = promoted(arrays)
     if not arrays:
-        raise ValueError("need at least one array to stack")
+        raise InvalidValueError("need at least one array to stack")
     if len({array.shape for array in arrays}) > 1:
         shapes = ", ".join(str(array.shape) for array in arrays)
-        raise ValueError(f"all input arrays must have the same shape, got {shapes}")
+        raise InvalidValueError(f"all input arrays must have the same shape, got {shapes}")
     return operate("stack", *arrays, axis=whole_number("stack", "axis", axis), out=out)
 
 
@@ -331,7 +331,7 @@ def _stacked(name, arrays, out=None):
     """Apply a joining operator to arrays, or to the slices of an array along its first axis."""
     arrays = promoted(arrays)
     if not arrays:
-        raise ValueError(f"{name}: need at least one array to join")
+        raise InvalidValueError(f"{name}: need at least one array to join")
     return operate(f"_npi_{name}", *arrays, out=out)
 
 
@@ -396,7 +396,7 @@ def block(arrays):
             return 0
         depths = {depth_of(inner) for inner in part}
         if len(depths) != 1:
-            raise ValueError("block: expected non-empty lists of equal nesting depth")
+            raise InvalidValueError("block: expected non-empty lists of equal nesting depth")
         return 1 + depths.pop()
 
     def leaves(part):

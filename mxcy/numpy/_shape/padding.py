@@ -3,6 +3,7 @@
 import numpy as onp
 
 from mxcy._base import dtypes
+from mxcy._base.errors import InvalidValueError
 from mxcy.numpy._arrays.operators import function
 from mxcy.numpy._calls.by_numpy import by_numpy
 from mxcy.numpy._calls.general import operate
@@ -62,13 +63,13 @@ def pad(x, pad_width=None, mode="constant", **kwargs):
     if callable(mode):
         return by_numpy(onp.pad, "pad", (x, pad_width, mode), kwargs)
     if mode not in _KEYWORDS:
-        raise ValueError(f"mode {mode!r} is not supported")
+        raise InvalidValueError(f"mode {mode!r} is not supported")
     for key in kwargs:
         if key != _KEYWORDS[mode]:
-            raise ValueError(f"unsupported keyword arguments for mode '{mode}': {key}")
+            raise InvalidValueError(f"unsupported keyword arguments for mode '{mode}': {key}")
     kind = kwargs.get("reflect_type", "even")
     if kind not in ("even", "odd"):
-        raise ValueError(f"unsupported reflect_type {kind!r}")
+        raise InvalidValueError(f"unsupported reflect_type {kind!r}")
     array = as_array(x)
     widths = _widths(array, pad_width)
     if mode == "constant":
@@ -95,7 +96,7 @@ def _widths(array, pad_width):
     if any(not isinstance(n, int) for pair in widths for n in pair):
         raise TypeError("`pad_width` must be of integral type.")
     if any(n < 0 for pair in widths for n in pair):
-        raise ValueError("index can't contain negative values")
+        raise InvalidValueError("index can't contain negative values")
     return widths
 
 
@@ -106,7 +107,7 @@ def _pairs(value, ndim, name):
     try:
         return tuple(map(tuple, onp.broadcast_to(value, (ndim, 2)).tolist()))
     except ValueError:
-        raise ValueError(f"{name}: {value} does not fit {ndim} axes") from None
+        raise InvalidValueError(f"{name}: {value} does not fit {ndim} axes") from None
 
 
 def _with_constants(array, widths, value):
@@ -137,7 +138,9 @@ def _with_parts(array, widths, mode, kwargs):
         if not any(pair):
             continue
         if not array.shape[axis]:
-            raise ValueError(f"can't extend empty axis {axis} using modes other than 'constant'")
+            raise InvalidValueError(
+                f"can't extend empty axis {axis} using modes other than 'constant'"
+            )
         if mode == "wrap":
             places = onp.arange(-pair[0], array.shape[axis] + pair[1]) % array.shape[axis]
             array = function("take")(array, from_onp(places), axis)
@@ -184,7 +187,7 @@ def _statistic(name):
     def margin(array, axis, extent, count):
         count = array.shape[axis] if count is None else min(count, array.shape[axis])
         if count < 1:
-            raise ValueError("stat_length of 0 yields no value for padding")
+            raise InvalidValueError("stat_length of 0 yields no value for padding")
         value = function(name)(_part(array, axis, 0, count), axis, keepdims=True)
         if value.dtype != array.dtype:
             value = function("rint")(value) if array.dtype.kind in "biu" else value

@@ -1,5 +1,6 @@
 """`mx.np` functions that split arrays."""
 
+from mxcy._base.errors import InvalidAxisError, InvalidValueError
 from mxcy.numpy._calls.general import operate
 from mxcy.numpy._calls.operands import as_np_array, is_array
 
@@ -13,7 +14,7 @@ def cuts_of(indices_or_sections):
     if hasattr(indices_or_sections, "__index__"):
         sections = indices_or_sections.__index__()
         if sections <= 0:
-            raise ValueError("number sections must be larger than 0.")
+            raise InvalidValueError("number sections must be larger than 0.")
         return {"sections": sections, "indices": ()}
     return {"sections": 0, "indices": (0, *(i.__index__() for i in indices_or_sections))}
 
@@ -47,19 +48,19 @@ def _slice(array, axis, begin, end):
 def _prepared(name, ary, least):
     array = as_np_array(ary)
     if array.ndim < least:
-        raise ValueError(f"{name} only works on arrays of {least} or more dimensions")
+        raise InvalidValueError(f"{name} only works on arrays of {least} or more dimensions")
     return array
 
 
 def _check_even(cuts, extent):
     if cuts["sections"] and extent % cuts["sections"]:
-        raise ValueError("array split does not result in an equal division")
+        raise InvalidValueError("array split does not result in an equal division")
 
 
 def _axis(name, array, axis):
     axis = axis.__index__()
     if not -array.ndim <= axis < array.ndim:
-        raise ValueError(f"{name}: axis {axis} is out of bounds for {array.ndim} dimensions")
+        raise InvalidAxisError(f"{name}: axis {axis} is out of bounds for {array.ndim} dimensions")
     return axis
 
 

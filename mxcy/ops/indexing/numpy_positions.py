@@ -3,7 +3,7 @@
 from mxcy._base import dtypes
 from mxcy.ops.core.attrs import DType, IntOrNone, Long, Offset, Shape, Str
 from mxcy.ops.core.in_symbols import TYPED
-from mxcy.ops.core.infer import Spec, require
+from mxcy.ops.core.infer import Spec, require, require_value
 from mxcy.ops.core.record import op, sample, stop
 
 __all__ = []
@@ -85,7 +85,7 @@ class DiagIndicesFrom:
         if data.shape is None:
             return Spec(None, _LONG)
         require(data.ndim > 1, "input array must be at least 2-d")
-        require(len(set(data.shape)) == 1, "All dimensions of input must be of equal length")
+        require_value(len(set(data.shape)) == 1, "All dimensions of input must be of equal length")
         return Spec((data.ndim, data.shape[0]), _LONG)
 
     def ref(a, xp, data):

@@ -3,7 +3,7 @@
 import numpy as np
 
 from mxcy._base.dtypes import CODES, name_of
-from mxcy._base.errors import InvalidValueError
+from mxcy._base.errors import InvalidIndexError, InvalidValueError
 from mxcy.ops.core.attrs import Field, Str
 from mxcy.ops.core.infer import Spec, broadcast_shapes, require
 from mxcy.ops.core.record import op, register, sample, stop
@@ -43,7 +43,7 @@ def _places(xp, ind, shape):
     for axis, (row, extent) in enumerate(zip(rows, shape, strict=False)):
         wrong = row[(row < 0) | (row >= extent)]
         if wrong.size:
-            raise IndexError(
+            raise InvalidIndexError(
                 f"index {wrong.flat[0]} is out of bounds for axis {axis} with size {extent}"
             )
     return tuple(rows)

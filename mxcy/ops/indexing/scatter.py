@@ -5,6 +5,7 @@ from math import prod
 import numpy as np
 
 from mxcy._base import dtypes
+from mxcy._base.errors import InvalidIndexError
 from mxcy.ops.core.attrs import Double, Int, IntOrNone, Shape, ShapeOrNone, Str
 from mxcy.ops.core.in_symbols import InSymbols
 from mxcy.ops.core.infer import Spec, normal_axis, require, same_dtype, whole_shape
@@ -33,7 +34,7 @@ def _places(xp, indices, shape):
     for axis, (row, extent) in enumerate(zip(integers(indices), shape, strict=False)):
         outside = row[(row < -extent) | (row >= extent)]
         if outside.size:
-            raise IndexError(
+            raise InvalidIndexError(
                 f"index {outside.flat[0]} is out of bounds for axis {axis} with size {extent}"
             )
         places.append(xp.where(row < 0, row + extent, row))

@@ -5,6 +5,7 @@ every index ``i`` of a shape. Transposing, slicing, broadcasting, tiling and fli
 copies.
 """
 
+from mxcy._base.errors import InvalidIndexError
 from mxcy.ops.core.params import COPY
 from mxcy.ops.core.record import native
 
@@ -93,7 +94,7 @@ def _check_reach(params, strides, offset, size):
     """
     first, last = reached(params["shape"], strides, offset)
     if first < 0 or last >= size:
-        raise IndexError(f"elements {first} to {last} of an array of size {size}")
+        raise InvalidIndexError(f"elements {first} to {last} of an array of size {size}")
 
 
 def strided(params, inplace=False, rank=lambda a, ins, outs: outs[0].ndim, when=None):

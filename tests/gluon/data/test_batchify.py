@@ -22,8 +22,10 @@ def test_pad():
     assert batchify.Pad(dtype="int32")([[1.0]]).dtype == np.int32
     corner = batchify.Pad()([np.ones((2, 3)), np.ones((3, 1))]).asnumpy()
     assert corner.shape == (2, 3, 3) and corner[0].sum() == 6 and corner[1].sum() == 3
-    with pytest.raises(AssertionError, match="Pad joins arrays"):
-        pad([1, 2])
+    assert batchify.Pad()([mx.np.array(1.0), mx.np.array(2.0)]).asnumpy().tolist() == [1, 2]
+    for items in ([1, 2], [(1, 2), (3,)]):
+        with pytest.raises(NotImplementedError, match="Pad joins arrays"):
+            pad(items)
 
 
 def test_append():
