@@ -1,5 +1,6 @@
 """Fixtures for all tests."""
 
+import gc
 import os
 import shutil
 import signal
@@ -18,6 +19,14 @@ def pytest_configure(config):
     restore_signals()
     if sys.dont_write_bytecode:
         keep_bytecode(config)
+    gc.disable()  # collecting makes a million objects, none of them garbage
+
+
+def pytest_collection_finish():
+    """Spare the garbage collector what collecting made: a third of its time, 1 s of each search."""
+    gc.collect()
+    gc.freeze()
+    gc.enable()
 
 
 def restore_signals():

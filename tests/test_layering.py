@@ -1,6 +1,7 @@
 """Import rules: downwards only, separate fronts, one module that reads the environment."""
 
 import ast
+import functools
 import graphlib
 import re
 from pathlib import Path
@@ -56,6 +57,7 @@ def dotted(path):
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
+@functools.cache
 def imported(path):
     """The names, dotted from mxcy, that a source file imports anywhere in it."""
     text = path.read_text()

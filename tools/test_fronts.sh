@@ -18,6 +18,9 @@ of_a_front=(tests/{smoke,fronts,ndarray,autograd,symbol,numpy/arrays,numpy/calls
   tests/{amp,custom,module,kvstore,gluon/blocks} tests/ops/random tests/gluon/test_trainer.py)
 # Each operator's samples once more, in forms that lie above the fronts; tests/fronts calls them all.
 batteries=(tests/autograd/test_second_derivatives.py tests/symbol/test_{golden,np_graphs,operators}.py)
+# What the native library does, or Python's planning, whichever front calls it.
+below=(tests/engine/test_native.py tests/env/test_{numerics,onednn,tuning}.py
+  tests/numpy/calls/test_vector_lengths.py tests/runtime/test_{many_threads,onednn}.py)
 
 with_front() {
   local front=$1 setting=$2 code closing
@@ -36,7 +39,8 @@ if [ "${ALL:-0}" = 1 ]; then
   with_front ctypes MXNET_ENABLE_CYTHON=0 "$@"
 else
   echo "== the tests of what a front provides with the ctypes front"
-  with_front ctypes MXNET_ENABLE_CYTHON=0 "$@" "${batteries[@]/#/--ignore=}" "${of_a_front[@]}"
+  with_front ctypes MXNET_ENABLE_CYTHON=0 "$@" \
+    "${batteries[@]/#/--ignore=}" "${below[@]/#/--ignore=}" "${of_a_front[@]}"
 fi
 printf '\n'
 printf '%s\n' "${results[@]}"

@@ -56,8 +56,8 @@ def test_digits_in_mixed_precision(options, capsys):
     ("options", "bound", "ratio"),
     [
         ("--network lstm --steps 40 --batch-size 16", 4, 1.01),
-        # Over seeds and kernels, so short a run ends 1.2 % below to 1.4 % above float32's loss.
-        ("--network resnet --steps 80 --batch-size 8 --pixels 16 --images 8", 0.6, 1.05),
+        # Over seeds, so short a run ends .9 % below to 4.4 % above float32's loss (2.3 at first).
+        ("--network resnet --steps 40 --batch-size 8 --pixels 16 --images 8", 0.65, 1.1),
     ],
 )
 def test_losses_in_mixed_precision(options, bound, ratio, capsys):

@@ -12,7 +12,7 @@ import mxcy as mx
 from tests.fuzz import operator_battery
 from tests.fuzz.harness import SANITIZED, run
 
-STEP = 9 if SANITIZED else 27  # calls from one that runs to the next
+STEP = 9 if SANITIZED else 54  # calls from one that runs to the next
 OFFSET = 1 + zlib.crc32(mx.__version__.encode()) % (STEP - 1) if SANITIZED else 0
 WORKERS = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
 PARTS = WORKERS if SANITIZED else 1  # each has to make all the calls that it passes over
