@@ -11,7 +11,7 @@ struct Neighbours {
     const float place = (float)(((double)i + 0.5) * scale - 0.5), first = ::floor(place);
     const bool between = first >= 0 && first < (float)(source - 1);
     part = between || rows ? place - first : 0.0f;
-    low = first < 0 ? 0 : (At)first;
+    low = first < 0 ? 0 : (At)first < source ? (At)first : source - 1;
     high = first < 0 && rows ? 0 : low + 1 < source ? low + 1 : source - 1;
   }
 };

@@ -43,7 +43,7 @@ def _neighbours(old, new, are_rows):
     if not are_rows:
         weight[(first < 0) | (first >= old - 1)] = 0
         first = np.maximum(first, 0)
-    return np.maximum(first, 0), np.minimum(first + 1, old - 1), weight
+    return np.clip(first, 0, old - 1), np.minimum(first + 1, old - 1), weight
 
 
 def _nearest(data, height, width):
