@@ -57,7 +57,8 @@ def quantize_net(
     exclude_layers : list of str, optional
         Names of graph nodes that stay float.
     exclude_layers_match : list of str, optional
-        Substrings of the names of nodes that stay float.
+        Substrings of the names of nodes that stay float. As in MXNet 2, these are names after
+        fusion, such as ``sg_onednn_conv_act_0``, under NumPy semantics.
     exclude_operators : list of str, optional
         Operators (after fusion) that stay float.
     calib_data : DataIter or DataLoader, optional
@@ -102,11 +103,13 @@ def quantize_net(
     graph, parameters = network._graph_to_export(traced)
     values = {name: param._reduce().as_in_context(ctx) for name, param in parameters.items()}
     states = set(graph.list_auxiliary_states())
-    excluded = _excluded(graph, exclude_layers, exclude_layers_match, logger)
     backend = None
     if ctx.device_type == "cpu":
         backend = "ONEDNN_QUANTIZE" if is_np_array() else "MKLDNN_QUANTIZE"
     fused = graph if backend is None else graph.get_backend_symbol(backend)
+    # MXNet 2 matches names after fusion: before, most are node_0, node_1 ...
+    named = fused if is_np_array() else graph
+    excluded = _excluded(named, exclude_layers, exclude_layers_match, logger)
     qsym, _, _, collector = quantize_graph(
         fused,
         {name: array for name, array in values.items() if name not in states},

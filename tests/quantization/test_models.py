@@ -1,5 +1,7 @@
 """mx.contrib.quantization: arguments, calibration, models and Gluon networks."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -298,6 +300,32 @@ def test_shapes_in_place_of_data(shapes):
     assert "_quantize" in str(quantized.collect_params())
     excluded = quant.quantize_net(net, data_shapes=shapes, exclude_layers_match=["dense"])
     np.testing.assert_allclose(excluded(data).asnumpy(), net(data).asnumpy(), rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("match", "expected"),
+    [
+        ("conv", ["sg_onednn_conv_act_0", "quantized_sg_onednn_fully_connected_0"]),
+        ("fully", ["quantized_sg_onednn_conv_act_0", "sg_onednn_fully_connected_0"]),
+        ("sg_", ["sg_onednn_conv_act_0", "sg_onednn_fully_connected_0"]),
+        ("node_", ["quantized_sg_onednn_conv_act_0", "quantized_sg_onednn_fully_connected_0"]),
+    ],
+)
+def test_matches_of_layers_are_names_after_fusion_as_in_mxnet_2(tmp_path, match, expected):
+    with mx.util.np_shape(True), mx.util.np_array(True):
+        net = nn.HybridSequential()
+        net.add(nn.Conv2D(4, 3, activation="relu"), nn.Dense(3))
+        net.initialize()
+        images = mx.np.ones((2, 3, 8, 8))
+        net(images)
+        quantized = quant.quantize_net(
+            net, quantized_dtype="auto", exclude_layers_match=[match], data_shapes=[images.shape]
+        )
+        quantized(images)
+        quantized.export(str(tmp_path / "q"))
+    nodes = json.loads((tmp_path / "q-symbol.json").read_text())["nodes"]
+    layers = [node["name"] for node in nodes if node["op"].startswith("_sg_")]
+    assert layers == expected
 
 
 def test_lenet_on_digits():
