@@ -210,7 +210,7 @@ class RecurrentLayer(HybridBlock):
         -------
         outputs : NDArray or Symbol
         states : list of NDArray or Symbol
-            Unless `states` was None.
+            Unless `states` was None. Hybridized layers return a list of both, others a tuple.
         """
         if inputs is None:  # MXNet 2 programs access a child by calling it
             return super().__call__()
@@ -228,8 +228,8 @@ class RecurrentLayer(HybridBlock):
         elif not isinstance(states, (list, tuple)):
             states = [states]
         lengths = [] if sequence_length is None else [sequence_length]
-        outputs, states = super().__call__(inputs, list(states), *lengths, **kwargs)
-        return (outputs, states) if returns_states else outputs
+        results = super().__call__(inputs, list(states), *lengths, **kwargs)
+        return results if returns_states else results[0]
 
     @calls_hybrid_forward
     def forward(self, inputs, states, sequence_length=None):

@@ -13,8 +13,9 @@ def operators_of(inputs):
 
 
 def _axes(layout):
-    if sorted(layout) != ["C", "N", "T"]:
-        raise ValueError(f"layout: expected the letters N, T and C in some order, got {layout!r}")
+    assert sorted(layout) == ["C", "N", "T"], (
+        f"layout: expected the letters N, T and C in some order, got {layout!r}"
+    )
     return layout.index("T"), layout.index("N")
 
 
@@ -48,8 +49,8 @@ def as_steps(inputs, length, layout):
                 "unroll doesn't allow grouped symbol as input. Please convert to list with "
                 "list(inputs) first or let unroll handle splitting."
             )
-    elif length is not None and inputs.shape[time] != length:
-        raise ValueError(
+    else:
+        assert length is None or inputs.shape[time] == length, (
             f"unroll: expected {length} steps along axis {time} of layout {layout}, got shape "
             f"{inputs.shape}"
         )

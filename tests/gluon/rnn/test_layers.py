@@ -187,11 +187,24 @@ def test_bidirectional_cells_are_unrolled_only():
         rnn.ZoneoutCell(cell)
 
 
+@pytest.mark.parametrize("kind", [rnn.RNN, rnn.LSTM, rnn.GRU])
+def test_results_with_states_are_a_list_once_hybridized(data, kind):
+    layer = kind(2)
+    layer.initialize()
+    states = layer.begin_state(data.shape[1])
+    plain = layer(data, states)
+    layer.hybridize()
+    planned = layer(data, states)
+    assert (type(plain), type(planned)) == (tuple, list)
+    assert type(plain[1]) is type(planned[1]) is list
+    np.testing.assert_allclose(planned[0].asnumpy(), plain[0].asnumpy(), rtol=1e-5, atol=1e-6)
+
+
 def test_unroll_refuses_wrong_lengths(data):
     cell = rnn.RNNCell(2)
-    with pytest.raises(ValueError, match="expected 9 steps"):
+    with pytest.raises(AssertionError, match="expected 9 steps"):
         cell.unroll(9, data, layout="TNC")
-    with pytest.raises(ValueError, match="layout"):
+    with pytest.raises(AssertionError, match="layout"):
         cell.unroll(STEPS, data, layout="TNX")
 
 
