@@ -20,7 +20,9 @@ __all__ = [
 ]
 
 __getattr__ = older_paths.offer(
-    __name__, ("mxcy._base.errors", "mxcy._library.c_interface", "mxcy._base.class_tools")
+    __name__,
+    ("mxcy._base.errors", "mxcy._base.axis_error")
+    + ("mxcy._library.c_interface", "mxcy._base.class_tools"),
 )
 __dir__ = listing(__name__)
 

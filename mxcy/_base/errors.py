@@ -6,11 +6,8 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
-import numpy as np
-
 __all__ = [
     "InferError",
-    "InvalidAxisError",
     "InvalidIndexError",
     "InvalidValueError",
     "MXNetError",
@@ -111,14 +108,6 @@ class InvalidValueError(MXNetError, ValueError):
     """An input has invalid elements; also a ValueError, even if raised asynchronously."""
 
 
-class InvalidAxisError(InvalidValueError, np.exceptions.AxisError):
-    """An axis is out of range; also NumPy's AxisError, a ValueError and an IndexError."""
-
-    axis = ndim = None  # as in an AxisError with a text only
-
-    __str__ = BaseException.__str__  # AxisError's needs attributes that its __init__ sets
-
-
 class InvalidIndexError(MXNetError, IndexError):
     """An index is out of range; also an IndexError, even if raised asynchronously."""
 
@@ -139,11 +128,10 @@ class UnknownChoiceError(MXNetError, KeyError, AssertionError):
     __str__ = BaseException.__str__  # not KeyError's, which quotes the text
 
 
-#: prefix of an error's text -> the type that is raised
-_KEPT: dict[str, type[Exception]] = {
-    "AxisError: ": InvalidAxisError,
-    "IndexError: ": InvalidIndexError,
+#: prefix of an error's text -> the type that is raised; derived types come after their bases
+KEPT: dict[str, type[Exception]] = {
     "ValueError: ": InvalidValueError,
+    "IndexError: ": InvalidIndexError,
 }
 
 
@@ -155,11 +143,11 @@ def kernel_error(where: str, text: str) -> Exception:
     where, text : str
         A prefix, and the text of ``mx_last_error``.
     """
-    kind = next((kind for kind in _KEPT if text.startswith(kind)), "")
+    kind = next((kind for kind in KEPT if text.startswith(kind)), "")
     text = text.removeprefix(kind)
     if text.startswith("Error in operator"):  # asynchronous, from a device: it names its operator
         where = ""
-    return _KEPT.get(kind, MXNetError)(where + text)
+    return KEPT.get(kind, MXNetError)(where + text)
 
 
 def stored_text(error: BaseException) -> str:
@@ -169,9 +157,9 @@ def stored_text(error: BaseException) -> str:
 
     Parameters
     ----------
-    error : MXNetError or IndexError
+    error : BaseException
     """
-    kind = next((kind for kind, kept in _KEPT.items() if isinstance(error, kept)), "")
+    kind = next((kind for kind, kept in reversed(KEPT.items()) if isinstance(error, kept)), "")
     text, mark, frames = str(error).partition("\nStack trace:")
     return f"{kind}{text} (called at {caller()}){mark}{frames}"
 

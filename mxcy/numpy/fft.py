@@ -4,7 +4,7 @@ import operator
 
 import numpy as onp
 
-from mxcy._base.errors import InvalidAxisError
+from mxcy._base.axis_error import InvalidAxisError
 from mxcy.base import integer_types
 from mxcy.numpy._arrays.operators import function
 from mxcy.numpy._calls.general import into, operate

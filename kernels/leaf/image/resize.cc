@@ -58,7 +58,7 @@ struct Line {
       const float first = __builtin_floorf(place);
       const bool between = first >= 0 && first < (float)(source - 1);
       const float weight = between || rows ? place - first : 0;
-      low[i] = first < 0 ? 0 : least((int64_t)first, source - 1);  // beyond 2^24, `place` is rounded up
+      low[i] = first < 0 ? 0 : least((int64_t)first, source - 1);  // `place` may be rounded up
       high[i] = first < 0 && rows ? 0 : least(low[i] + 1, source - 1);
       complement[i] = Weighing<T>::weight(1 - weight);
       part[i] = Weighing<T>::weight(weight);

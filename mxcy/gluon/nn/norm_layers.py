@@ -1,7 +1,7 @@
 """Normalization layers."""
 
 from mxcy._base import dtypes
-from mxcy._base.errors import InvalidAxisError
+from mxcy._base.axis_error import InvalidAxisError
 from mxcy.gluon.block import HybridBlock
 from mxcy.gluon.hybrid_block import calls_hybrid_forward
 from mxcy.util import is_np_array

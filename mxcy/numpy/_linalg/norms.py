@@ -4,7 +4,8 @@ import math
 import operator
 
 from mxcy._base import dtypes
-from mxcy._base.errors import InvalidAxisError, InvalidValueError
+from mxcy._base.axis_error import InvalidAxisError
+from mxcy._base.errors import InvalidValueError
 from mxcy._library import front
 from mxcy.numpy._calls.direct import direct
 from mxcy.numpy._calls.general import operate

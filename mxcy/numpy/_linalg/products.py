@@ -4,7 +4,8 @@ import operator
 
 import numpy as onp
 
-from mxcy._base.errors import InvalidAxisError, InvalidValueError
+from mxcy._base.axis_error import InvalidAxisError
+from mxcy._base.errors import InvalidValueError
 from mxcy._library import front
 from mxcy.numpy._calls.by_numpy import as_onp
 from mxcy.numpy._calls.general import operate

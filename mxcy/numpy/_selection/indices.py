@@ -2,7 +2,7 @@
 
 import numpy as onp
 
-from mxcy._base.errors import InvalidAxisError
+from mxcy._base.axis_error import InvalidAxisError
 from mxcy.numpy._calls.general import operate
 from mxcy.numpy._calls.operands import is_array
 from mxcy.ops.core.infer import normal_axis

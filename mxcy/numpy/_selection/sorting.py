@@ -2,7 +2,7 @@
 
 import numpy as onp
 
-from mxcy._base.errors import InvalidAxisError
+from mxcy._base.axis_error import InvalidAxisError
 from mxcy._library import front
 from mxcy.base import MXNetError
 from mxcy.numpy._calls.direct import direct

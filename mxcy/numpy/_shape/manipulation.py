@@ -4,7 +4,8 @@ import math
 
 import numpy as onp
 
-from mxcy._base.errors import InvalidAxisError, InvalidValueError
+from mxcy._base.axis_error import InvalidAxisError
+from mxcy._base.errors import InvalidValueError
 from mxcy._library import front
 from mxcy.base import MXNetError, integer_types
 from mxcy.ndarray.tape import is_taped, record_view

@@ -1,6 +1,7 @@
 """`mx.np` functions that split arrays."""
 
-from mxcy._base.errors import InvalidAxisError, InvalidValueError
+from mxcy._base.axis_error import InvalidAxisError
+from mxcy._base.errors import InvalidValueError
 from mxcy.numpy._calls.general import operate
 from mxcy.numpy._calls.operands import as_np_array, is_array
 

@@ -9,7 +9,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 from mxcy._base import dtypes
-from mxcy._base.errors import InferError, InvalidAxisError, InvalidValueError, ShapeError
+from mxcy._base.axis_error import InvalidAxisError
+from mxcy._base.errors import InferError, InvalidValueError, ShapeError
 
 __all__ = [
     "MOST_STEP",
