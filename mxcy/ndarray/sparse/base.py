@@ -273,7 +273,12 @@ class BaseSparseNDArray(NDArray):
     def __setitem__(self, key, value):
         if not self.writable:
             raise ValueError("Cannot assign to a readonly array")
-        self._check_key(key)
+        name = type(self).__name__
+        if not isinstance(key, slice):
+            assert isinstance(key, (int, tuple)), f"{name}: cannot assign to {key!r}, only to [:]"
+            raise self._key_error(f"{name} only supports [:] for assignment")
+        if key != slice(None):
+            raise ValueError(f"Assignment with slice for {name} is not implemented yet.")
         self._assign(value)
 
     def _assign(self, value):

@@ -28,6 +28,7 @@ class CSRNDArray(BaseSparseNDArray):
 
     __slots__ = ()
     _stype = "csr"
+    _key_error = Exception  # of assignments to elements, as in MXNet
 
     @property
     def indptr(self):
@@ -58,12 +59,6 @@ class CSRNDArray(BaseSparseNDArray):
             return self
         start, stop, _ = key.indices(self.shape[0])
         return F.slice(self, begin=(start,), end=(max(start, stop),))
-
-    def _check_key(self, key):
-        if not isinstance(key, slice):
-            raise Exception("CSRNDArray only supports [:] for assignment")
-        if key != slice(None):
-            raise ValueError("Assignment with slice for CSRNDArray is not implemented yet.")
 
     def _fill(self, number):
         raise ValueError("Assigning numeric types to CSRNDArray is not implemented yet.")

@@ -26,6 +26,7 @@ class RowSparseNDArray(BaseSparseNDArray):
 
     __slots__ = ()
     _stype = "row_sparse"
+    _key_error = TypeError  # of assignments to elements, as in MXNet
 
     def __iter__(self):
         raise TypeError("a RowSparseNDArray cannot be iterated")
@@ -43,10 +44,6 @@ class RowSparseNDArray(BaseSparseNDArray):
         if isinstance(key, slice):
             raise Exception("RowSparseNDArray only supports [:] for __getitem__")
         raise ValueError(f"Undefined behaviour for {key}")
-
-    def _check_key(self, key):
-        if not isinstance(key, slice) or key != slice(None):
-            raise TypeError("RowSparseNDArray only supports [:] for assignment")
 
     def _fill(self, number):
         rows = self.shape[0]

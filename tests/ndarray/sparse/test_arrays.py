@@ -225,7 +225,10 @@ def test_assignment():
         (x, 0, 1, Exception),
         (x, slice(0, 2), dense, ValueError),
         (x, slice(None), nd.ones((2, 2)), MXNetError),
+        (x, [0], 1, AssertionError),
         (y, 0, 1, TypeError),
+        (y, slice(0, 2), dense, ValueError),
+        (y, Ellipsis, dense, AssertionError),
         (dense, slice(None), x, TypeError),
     ]
     for array, key, value, error in refused:
