@@ -14,6 +14,8 @@ CALLS = {
     "concatenate nothing": (lambda: np.concatenate([]), ValueError),
     "stack different shapes": (lambda: np.stack([ROW, np.ones(4)]), ValueError),
     "hstack nothing": (lambda: np.hstack([]), ValueError),
+    "linspace": (lambda: np.linspace(0, 1, -1), ValueError),
+    "identity": (lambda: np.identity(-1), ValueError),
     "split by an axis": (lambda: np.split(ROW, 3, axis=1), AXIS),
     "array_split by an axis": (lambda: np.array_split(ROW, 3, axis=-2), AXIS),
     "hsplit a number": (lambda: np.hsplit(np.array(1.0), 1), ValueError),

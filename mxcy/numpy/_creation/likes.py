@@ -11,7 +11,7 @@ from mxcy.numpy._creation.rules import check_order, extents_of, filled, named_ty
 __all__ = ["empty_like", "full_like"]
 
 
-def empty_like(prototype, dtype=None, order="C", subok=False, shape=None, device=None):
+def empty_like(prototype, dtype=None, order="C", subok=False, shape=None, device=None, ctx=None):
     """Return a new uninitialised array with the shape and dtype of another.
 
     Parameters
@@ -21,7 +21,7 @@ def empty_like(prototype, dtype=None, order="C", subok=False, shape=None, device
     order : {'C'}
     subok : {False}
     shape : tuple of int, optional
-    device : Device, optional
+    device, ctx : Device, optional
 
     Returns
     -------
@@ -29,6 +29,7 @@ def empty_like(prototype, dtype=None, order="C", subok=False, shape=None, device
     """
     if isinstance(order, (Context, type(None))):  # MXNet's argument order
         order, device = "C", order if device is None else device
+    device = ctx if device is None else device
     check_order(order, "empty_like")
     if subok:
         raise NotImplementedError("empty_like: subok=True is not implemented")

@@ -2,6 +2,7 @@
 
 import numpy as onp
 
+from mxcy._base.errors import InvalidValueError
 from mxcy._library import front
 from mxcy.base import integer_types
 from mxcy.numpy._calls.operands import from_onp, whole_number
@@ -85,7 +86,7 @@ def linspace(
     """
     num = whole_number("linspace", "num", num)
     if num < 0:
-        raise ValueError(f"Number of samples, {num}, must be non-negative.")
+        raise InvalidValueError(f"Number of samples, {num}, must be non-negative.")
     parts = num - 1 if endpoint else num
     step = (stop - start) / parts if parts > 0 else onp.nan
     dtype = None if dtype is None else named_type(dtype)

@@ -3,7 +3,7 @@
 from mxcy._base import dtypes
 from mxcy.ops.core.attrs import Bool, Double, DType, Field, Int, Long, Shape, Str
 from mxcy.ops.core.in_symbols import TYPED
-from mxcy.ops.core.infer import Spec, require
+from mxcy.ops.core.infer import Spec, require, require_value
 from mxcy.ops.core.record import op, register, sample, stop
 from mxcy.ops.core.result_types import default_float
 
@@ -60,7 +60,7 @@ class Identity:
     samples = (sample(shape=(3, 3)), sample(shape=(0, 0)), sample(shape=(2, 2), dtype="int8"))
 
     def infer(a):
-        require(
+        require_value(
             len(a.shape) == 2 and a.shape[0] == a.shape[1] >= 0,
             f"shape: expected one size twice, got {a.shape}",
         )

@@ -39,6 +39,7 @@ np = mx.np
         ("np.ones_like(np.ones(2), dtype='int32')", "int32", "int32"),
         ("np.full_like(np.ones(2, 'int8'), 3)", "int8", "int8"),
         ("np.empty_like(np.ones(2, 'int8'))", "int8", "int8"),
+        ("np.empty_like(np.ones(2, 'int8'), ctx=np.zeros(2).ctx)", "int8", "int8"),
     ],
 )
 def test_element_types(expression, usual, numpys):
