@@ -21,7 +21,6 @@ READERS = {
     "gluon/loss/classification.py": "whether divergences are sums or means",
     "gluon/nn/basic_layers.py": "where Lambda and HybridLambda look for names",
     "gluon/parameter_dict.py": "names of parameters",
-    "initializer/random.py": "the generator of normal numbers",
     "operator/__init__.py": "words of attributes that only MXNet 2 lists",
     "optimizer/defaults.py": "parameters and their defaults, and how weights decay",
 }

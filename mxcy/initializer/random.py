@@ -3,20 +3,33 @@
 import numpy as np
 
 from mxcy import ndarray as nd
-from mxcy import profile
 from mxcy.initializer.base import Initializer, register
+from mxcy.util import is_np_array
 
 __all__ = ["MSRAPrelu", "Normal", "Orthogonal", "Uniform", "Xavier"]
 
 
 def _draw_normal(sigma, array):
-    """Fill an array with normal numbers, by the function whose numbers MXNet's have."""
-    if profile.is_mxnet_2():
+    """Fill an array with normal numbers: those of `mx.np.random` if NumPy arrays are on."""
+    if is_np_array():
         from mxcy import numpy  # not loaded before a program needs it
 
         numpy.random.normal(0.0, sigma, array.shape, dtype=array.dtype, out=array)
     else:
         nd.random.normal(0, sigma, array.shape, out=array)
+
+
+def _draw_uniform(bound, array):
+    """Fill an array with numbers from [-bound, bound), from the streams of `_draw_normal`.
+
+    Those of `mx.np.random` are truncated if the array is of integers.
+    """
+    if is_np_array():
+        from mxcy import numpy
+
+        numpy.random.uniform(-bound, bound, array.shape, dtype=array.dtype, out=array)
+    else:
+        nd.random.uniform(-bound, bound, array.shape, out=array)
 
 
 @register
@@ -34,7 +47,7 @@ class Uniform(Initializer):
         self.scale = scale
 
     def _init_weight(self, _, arr):
-        nd.random.uniform(-self.scale, self.scale, arr.shape, out=arr)
+        _draw_uniform(self.scale, arr)
 
 
 @register
@@ -119,7 +132,7 @@ class Xavier(Initializer):
             raise ValueError(f"Incorrect factor type {self.factor_type!r}")
         scale = np.sqrt(self.magnitude / factors[self.factor_type])
         if self.rnd_type == "uniform":
-            nd.random.uniform(-scale, scale, arr.shape, out=arr)
+            _draw_uniform(scale, arr)
         elif self.rnd_type == "gaussian":
             _draw_normal(scale, arr)
         else:

@@ -182,12 +182,35 @@ def test_bilinear_kernels_need_four_dimensions():
 
 
 @pytest.mark.parametrize("init, scale", [(mx.init.Normal(1), 1), (mx.init.MSRAPrelu("in", 0), 1)])
-def test_normal_numbers_are_those_of_mxnet_2(init, scale):
-    before = mx.util.set_profile("2.0")
-    try:
+def test_normal_numbers_are_those_of_mx_np_if_numpy_arrays_are_on(init, scale):
+    with mx.util.np_shape(True), mx.util.np_array(True):
         mx.random.seed(7)
         values = filled(init, "a_weight", (3, 2))
-    finally:
-        mx.util.set_profile(before)
     real = [0.80284, -0.13737269, -0.83998173, 1.0147312, -1.001695, -0.25585568]
     np.testing.assert_allclose(values.ravel(), np.multiply(real, scale), rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("active", "total"), [(True, -111.982414), (False, -3.6669464)], ids=["np", "nd"]
+)
+@pytest.mark.parametrize("version", ["1.9", "2.0"])
+def test_uniform_numbers_follow_numpy_arrays_as_in_both_mxnets(version, active, total):
+    before = mx.util.set_profile(version)
+    try:
+        mx.npx.set_np() if active else mx.npx.reset_np()
+        weight = (mx.np if active else mx.nd).zeros((50, 100))
+        mx.random.seed(1)
+        mx.init.Uniform(2.0)(mx.init.InitDesc("weight"), weight)
+    finally:
+        mx.util.set_profile(before)
+    np.testing.assert_allclose(weight.asnumpy().sum(), total, rtol=1e-4)
+
+
+def test_uniform_numbers_of_integers_are_truncated():
+    with mx.util.np_shape(True), mx.util.np_array(True):
+        mx.random.seed(1)
+        weight = mx.gluon.Parameter(
+            "weight", shape=(2, 3), dtype="int32", init=mx.init.Uniform(5), grad_req="null"
+        )
+        weight.initialize()
+        assert weight.data().asnumpy().ravel()[:4].tolist() == [0, -4, -4, 0]
