@@ -360,7 +360,7 @@ class Parameter(ParameterArrays):
                 lr_mult=self.lr_mult,
                 wd_mult=self.wd_mult,
                 init=self.init,
-                stype=None if self._stype == "default" else self._stype,
+                stype=self._stype,
             )
         return self._var
 

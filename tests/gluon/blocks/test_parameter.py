@@ -290,3 +290,9 @@ def test_results_in_the_place_of_a_parameters_array(hybrid):
     result.backward()
     assert result.asscalar() == 63
     assert scale.grad.asscalar() == 21
+
+
+@pytest.mark.parametrize(("stype", "code"), [("default", "0"), ("row_sparse", "1")])
+def test_variables_note_the_storage_type(stype, code):
+    attributes = gluon.Parameter("w", shape=(2, 3), stype=stype).var().list_attr()
+    assert attributes["__storage_type__"] == code
