@@ -4,13 +4,13 @@ import operator
 
 import numpy as onp
 
-from mxcy._base.axis_error import InvalidAxisError
 from mxcy.base import integer_types
 from mxcy.numpy._arrays.operators import function
 from mxcy.numpy._calls.general import into, operate
 from mxcy.numpy._calls.operands import as_np_array, from_onp
 from mxcy.numpy._creation.rules import default_float, place
 from mxcy.numpy._math.elementwise import conj
+from mxcy.ops.core.infer import normal_axis
 
 __all__ = [
     "fft",
@@ -60,12 +60,9 @@ def _transformed(kind, name, a, s, axes, norm, out):
     array, norm = as_np_array(a), _norm(norm)
     if axes is None:
         axes = range(array.ndim - (array.ndim if s is None else len(s)), array.ndim)
-    axes = tuple(map(operator.index, axes))
+    axes = tuple(normal_axis(operator.index(axis), array.ndim, name) for axis in axes)
     if not axes:
         raise ValueError(f"{name}: expected an axis at least")
-    for axis in axes:
-        if not -array.ndim <= axis < array.ndim:
-            raise InvalidAxisError(f"axis {axis} is out of bounds for {array.ndim} dimensions")
     if s is not None and len(s) != len(axes):
         raise ValueError(f"{name}: s {s} and axes {axes} differ in length")
     sizes = [array.shape[axis] for axis in axes]

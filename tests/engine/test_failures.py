@@ -273,7 +273,8 @@ def test_training_goes_on_after_a_failed_batch(hybrid):
         np.testing.assert_array_equal(state, same)
 
 
-def test_packed_weights_are_not_used_after_waitall_raised_their_error():
+def with_failed_weight():
+    """A planned network with data, its result, the weight that has failed since, and its values."""
     net = gluon.nn.HybridSequential()
     net.add(gluon.nn.Dense(64), gluon.nn.Dense(64), gluon.nn.Dense(64))
     net.initialize()
@@ -283,6 +284,11 @@ def test_packed_weights_are_not_used_after_waitall_raised_their_error():
     weight = net[1].weight.data()
     values = weight.copy()
     mx.nd.random.normal(0, -1, weight.shape, out=weight)
+    return net, data, expected, weight, values
+
+
+def test_packed_weights_are_not_used_after_waitall_raised_their_error():
+    net, data, expected, weight, values = with_failed_weight()
     net(data)
     with pytest.raises(mx.MXNetError, match="scale > 0"):
         mx.nd.waitall()
@@ -308,15 +314,7 @@ def test_networks_work_again_with_sound_data(hybrid):
 
 
 def test_packed_weights_are_made_again_after_a_failure():
-    net = gluon.nn.HybridSequential()
-    net.add(gluon.nn.Dense(64), gluon.nn.Dense(64), gluon.nn.Dense(64))
-    net.initialize()
-    net.hybridize()
-    data = mx.nd.ones((4, 64))
-    expected = net(data).asnumpy()
-    weight = net[1].weight.data()
-    values = weight.copy()
-    mx.nd.random.normal(0, -1, weight.shape, out=weight)
+    net, data, expected, weight, values = with_failed_weight()
     with pytest.raises(mx.MXNetError, match="scale > 0"):
         net(data).asnumpy()
     values.copyto(weight)

@@ -4,7 +4,6 @@ import math
 import operator
 
 from mxcy._base import dtypes
-from mxcy._base.axis_error import InvalidAxisError
 from mxcy._base.errors import InvalidValueError
 from mxcy._library import front
 from mxcy.numpy._calls.direct import direct
@@ -15,6 +14,7 @@ from mxcy.numpy._linalg import products
 from mxcy.numpy._linalg.factors import svdvals
 from mxcy.numpy._linalg.floats import cast, in_floats
 from mxcy.numpy._linalg.solutions import inv
+from mxcy.ops.core.infer import normal_axis
 
 __all__ = [
     "cond",
@@ -31,11 +31,7 @@ __all__ = [
 def _axes(axis, ndim):
     """Return one or several axes as a tuple of non-negative ints."""
     axes = (axis,) if hasattr(axis, "__index__") else tuple(axis)
-    axes = [operator.index(x) for x in axes]
-    counted = tuple(x + ndim if x < 0 else x for x in axes)
-    if not all(0 <= x < ndim for x in counted):
-        raise InvalidAxisError(f"axis {axis} is out of bounds for an array of {ndim} dimensions")
-    return counted
+    return tuple(normal_axis(operator.index(x), ndim) for x in axes)
 
 
 _OF_MATRICES = (2, -2, "nuc", 1, -1, math.inf, -math.inf)
@@ -244,11 +240,10 @@ def diagonal(a, offset=0):
         raise InvalidValueError(f"diagonal needs two dimensions, got shape {a.shape}")
     *batch, rows, columns = a.shape
     count = min(rows + min(offset, 0), columns - max(offset, 0))
-    first, last = (offset if offset >= 0 else -offset * columns), 0
+    first = last = 0  # without elements, but part of the graph
     if count > 0:
+        first = offset if offset >= 0 else -offset * columns
         last = first + (count - 1) * (columns + 1) + 1
-    else:  # no element, but part of the graph
-        first = 0
     flat = operate("_backward_reshape", a, shape=(*batch, rows * columns))
     edges = (None,) * len(batch)
     return operate(

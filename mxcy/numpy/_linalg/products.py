@@ -4,7 +4,6 @@ import operator
 
 import numpy as onp
 
-from mxcy._base.axis_error import InvalidAxisError
 from mxcy._base.errors import InvalidValueError
 from mxcy._library import front
 from mxcy.numpy._calls.by_numpy import as_onp
@@ -186,9 +185,7 @@ def vecmat(x1, x2):
 
 
 def _moved_last(array, axis):
-    axis += array.ndim if axis < 0 else 0
-    if not 0 <= axis < array.ndim:
-        raise InvalidAxisError(f"axis {axis} is out of bounds for an array of shape {array.shape}")
+    axis = normal_axis(axis, array.ndim)
     order = [i for i in range(array.ndim) if i != axis]
     return operate("_npi_transpose", array, axes=(*order, axis))
 

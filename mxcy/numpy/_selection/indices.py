@@ -2,7 +2,6 @@
 
 import numpy as onp
 
-from mxcy._base.axis_error import InvalidAxisError
 from mxcy.numpy._calls.general import operate
 from mxcy.numpy._calls.operands import is_array
 from mxcy.ops.core.infer import normal_axis
@@ -20,9 +19,7 @@ def host_indices(value):
 
 def axis_of(name, array, axis):
     """Return an axis as non-negative; the error names the argument."""
-    if not -array.ndim <= axis < array.ndim:
-        raise InvalidAxisError(f"{name}: axis {axis} is out of bounds for {array.ndim} dimensions")
-    return normal_axis(axis, array.ndim)
+    return normal_axis(axis, array.ndim, name)
 
 
 def spread(array, shape):

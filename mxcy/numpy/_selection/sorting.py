@@ -2,7 +2,6 @@
 
 import numpy as onp
 
-from mxcy._base.axis_error import InvalidAxisError
 from mxcy._library import front
 from mxcy.base import MXNetError
 from mxcy.numpy._calls.direct import direct
@@ -18,6 +17,7 @@ from mxcy.numpy._calls.operands import (
 )
 from mxcy.numpy._calls.symbolic import is_symbol
 from mxcy.numpy._shape.manipulation import promoted, ravel
+from mxcy.ops.core.infer import normal_axis
 
 __all__ = [
     "argpartition",
@@ -38,18 +38,14 @@ def _ordered(name, a, axis, descending, **attrs):
     array = as_np_array(a)
     if is_complex(array):
         raise MXNetError(f"Error in operator {name}: arrays of {array.dtype} are not supported")
+    if axis is not None:
+        normal_axis(axis, array.ndim)  # or an error
     if array.ndim == 0:
-        array = array.reshape((1,)) if axis is None else _refuse_axis(array, axis)
+        array = array.reshape((1,))
     elif not array.size:
-        if axis is not None and not -array.ndim <= axis < array.ndim:
-            _refuse_axis(array, axis)
         shape = (0,) if axis is None else array.shape
         return operate("Cast", array.reshape(shape), dtype=attrs.get("dtype", array.dtype))
     return operate(name, array, axis=axis, is_ascend=not descending, **attrs)
-
-
-def _refuse_axis(array, axis):
-    raise InvalidAxisError(f"axis {axis} is out of bounds for {array.ndim} dimensions")
 
 
 def _is_descending(descending):

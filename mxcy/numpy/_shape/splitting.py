@@ -1,9 +1,9 @@
 """`mx.np` functions that split arrays."""
 
-from mxcy._base.axis_error import InvalidAxisError
 from mxcy._base.errors import InvalidValueError
 from mxcy.numpy._calls.general import operate
 from mxcy.numpy._calls.operands import as_np_array, is_array
+from mxcy.ops.core.infer import normal_axis
 
 __all__ = ["array_split", "dsplit", "hsplit", "split", "unstack", "vsplit"]
 
@@ -59,10 +59,7 @@ def _check_even(cuts, extent):
 
 
 def _axis(name, array, axis):
-    axis = axis.__index__()
-    if not -array.ndim <= axis < array.ndim:
-        raise InvalidAxisError(f"{name}: axis {axis} is out of bounds for {array.ndim} dimensions")
-    return axis
+    return normal_axis(axis.__index__(), array.ndim, name)
 
 
 def split(ary, indices_or_sections, axis=0):
