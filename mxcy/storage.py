@@ -7,6 +7,7 @@ import sys
 import threading
 
 from mxcy import env
+from mxcy._base.fork_safety import free_in_child
 from mxcy._library import front, shared_memory
 from mxcy.context import (
     Context,
@@ -48,7 +49,7 @@ _VARIABLES = {
 USUAL = current_context()
 
 _pools = {}
-_opening = threading.Lock()
+_opening = free_in_child(threading.Lock())
 
 
 def _policy(device_type):

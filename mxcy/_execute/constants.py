@@ -10,12 +10,13 @@ import threading
 import weakref
 from typing import Any
 
-from mxcy._library import forks, front
+from mxcy._base.fork_safety import free_in_child
+from mxcy._library import front
 
 __all__ = ["Constants"]
 
 _products: weakref.WeakValueDictionary = weakref.WeakValueDictionary()
-_lock = forks.guard(threading.Lock())
+_lock = free_in_child(threading.Lock())
 
 
 class _Product:

@@ -10,11 +10,12 @@ from typing import Any
 
 from mxcy import env
 from mxcy._base import cache_files
-from mxcy._library import forks, front
+from mxcy._base.fork_safety import free_in_child
+from mxcy._library import front
 
 __all__ = ["memory", "save"]
 
-_lock = forks.guard(threading.Lock())
+_lock = free_in_child(threading.Lock())
 _read: dict = {}  # path -> the file's contents
 _saved: dict = {}  # path -> number of saved entries
 

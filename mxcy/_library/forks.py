@@ -1,4 +1,4 @@
-"""Processes that share the machine: locks across fork, and limits on loader workers' threads.
+"""Processes that share the machine: limits on the threads of forked ones.
 
 The native library handles forks itself (kernels/core/fork.cc): a forked child uses one thread, as
 the threads of an OpenMP team are not copied. This is the Python side.
@@ -11,15 +11,7 @@ from mxcy import env
 from mxcy._library import front
 from mxcy._library.imports import when_imported
 
-__all__ = ["become_worker", "guard"]
-
-
-def guard(lock: Any) -> Any:
-    """Hold a lock during fork, so that no other thread owns it in the child."""
-    os.register_at_fork(
-        before=lock.acquire, after_in_parent=lock.release, after_in_child=lock.release
-    )
-    return lock
+__all__ = ["become_worker"]
 
 
 def _limit_opencv(opencv: Any) -> None:

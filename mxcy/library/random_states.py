@@ -4,7 +4,7 @@ import threading
 
 import numpy as np
 
-from mxcy._library import forks
+from mxcy._base.fork_safety import free_in_child
 from mxcy.ops.random.distributions import generator
 
 __all__ = ["random_states"]
@@ -16,7 +16,7 @@ class _Engines:
     """The engines, at a fixed address, which running operators may hold."""
 
     def __init__(self):
-        self._lock = forks.guard(threading.Lock())
+        self._lock = free_in_child(threading.Lock())
         self._array, self._source = None, None  # the engines, and the generator that seeded them
 
     def address(self, source):

@@ -2,6 +2,7 @@
 
 import threading
 
+from mxcy._base.fork_safety import free_in_child
 from mxcy._library import front
 from mxcy.base import MXNetError
 
@@ -96,6 +97,7 @@ class _OpenEvents(threading.local):
 
 
 _open_events = _OpenEvents()
+_counting = free_in_child(threading.Lock())
 
 
 class Event(_Duration):
@@ -146,18 +148,18 @@ class Counter:
     def __init__(self, domain, name, value=None):
         self.name = name
         self._source = front.recorder.source(_COUNTER, domain.name, name)
-        self._lock, self._value = threading.Lock(), 0
+        self._value = 0
         if value is not None:
             self.set_value(value)
 
     def set_value(self, value):
         """Set the value."""
-        with self._lock:
+        with _counting:
             self._store(int(value))
 
     def increment(self, delta=1):
         """Add to the value."""
-        with self._lock:
+        with _counting:
             self._store(self._value + int(delta))
 
     def decrement(self, delta=1):

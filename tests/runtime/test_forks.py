@@ -19,7 +19,8 @@ def in_child(function):
         except BaseException as error:
             print(repr(error), file=sys.stderr, flush=True)
             os._exit(1)
-    assert os.waitpid(child, 0)[1] == 0
+    status = os.waitpid(child, 0)[1]
+    assert status == 0, status
 """
 
 USES = {
@@ -138,6 +139,72 @@ finally:
     done = True
 """
     run_python(CHILD + code, OMP_NUM_THREADS="2")
+
+
+def test_another_thread_may_open_a_memory_pool(run_python):
+    code = """
+from threading import Event, Thread
+opening, forked = Event(), Event()
+
+class Blocked:
+    "Standard error that blocks the thread that opens a pool."
+    def write(self, text):
+        opening.set()
+        assert forked.wait(20)
+    def flush(self):
+        pass
+
+def check():
+    sys.stderr = sys.__stderr__
+    assert mx.nd.ones(3, ctx=mx.cpu(2)).sum().asscalar() == 3
+
+real, sys.stderr = sys.stderr, Blocked()
+thread = Thread(target=lambda: mx.nd.ones(3, ctx=mx.cpu(1)))
+thread.start()
+assert opening.wait(20)
+try:
+    in_child(check)
+finally:
+    forked.set()
+    thread.join()
+    sys.stderr = real
+"""
+    run_python(CHILD + code, MXCY_VERBOSE="storage")
+
+
+def test_an_operator_may_be_planning(run_python):
+    # The fork waits for the operator, which must not wait for what the fork holds.
+    code = """
+from threading import Event
+started = Event()
+
+class PlanLate(mx.operator.CustomOp):
+    def forward(self, is_train, req, in_data, out_data, aux):
+        started.set()
+        time.sleep(0.3)
+        self.assign(out_data[0], req[0], net(in_data[0]))
+
+@mx.operator.register("plan_late")
+class PlanLateProp(mx.operator.CustomOpProp):
+    def infer_shape(self, shapes):
+        return shapes, shapes
+
+    def create_operator(self, ctx, shapes, dtypes):
+        return PlanLate()
+
+net = nn.HybridSequential()
+for _ in range(2):
+    net.add(nn.Conv2D(64, 3, padding=1, in_channels=64), nn.BatchNorm(in_channels=64))
+net.initialize()
+net.hybridize()
+a = mx.nd.random.uniform(shape=(2, 64, 28, 28))
+late = mx.nd.Custom(a, op_type="plan_late")
+assert started.wait(20)
+check = lambda: np.testing.assert_allclose(late.asnumpy(), net(a).asnumpy(), rtol=1e-5)
+in_child(check)
+check()
+"""
+    run_python(CHILD + code)
 
 
 def test_other_threads_may_name_scopes(run_python):

@@ -219,7 +219,8 @@ def test_waiting_events_are_bounded(profiler):
     a = mx.nd.ones((2, 2))
     assert dropped(profiler, lambda: None) == 0
     with pytest.warns(UserWarning, match="dropped .* max_events=10000"):
-        assert 18_000 < dropped(profiler, lambda: [a + a for _ in range(30_000)]) < 24_000
+        # Each thread that has recorded something keeps a part of the memory.
+        assert 18_000 < dropped(profiler, lambda: [a + a for _ in range(30_000)]) < 30_000
     assert dropped(profiler, lambda: a + a) == 0
 
 

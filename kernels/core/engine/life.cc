@@ -13,6 +13,8 @@ Engine& engine() {
   return *state;
 }
 
+static constexpr int32_t kPatience = 50;  // milliseconds
+
 // End all threads, releasing the lock meanwhile.
 static void end_threads(Lock& lock) {
   Engine& e = engine();
@@ -31,17 +33,37 @@ static void end_threads(Lock& lock) {
     if (workers->has_work()) workers->start();
 }
 
+static void release_late() {
+  Engine& e = engine();
+  OperationList late = e.late;
+  e.late = OperationList();
+  while (Operation* operation = late.pop()) e.ready.append(operation);
+  dispatch_ready();
+}
+
+// Hold back what is pushed from now on; the engine stops after everything before.
+static void begin_stop() {
+  Engine& e = engine();
+  e.stopped = true;
+  e.last_before_stop = e.numbers;
+  e.before_stop = e.pending;
+}
+
 static int stop(Lock& lock, int32_t limit) {
   Engine& e = engine();
   if (running_operation) return mx_fail("engine: an operation would wait for itself");
   if (!e.stopped) {
     flush_all_bulks();
-    e.stopped = true;
-    e.last_before_stop = e.numbers;
-    e.before_stop = e.pending;
+    begin_stop();
   }
-  if (!wait_until(e.quiet, lock, limit, [&] { return e.before_stop == 0 && e.holders == 0; }))
-    return 1;
+  const auto done = [&] { return e.before_stop == 0 && e.holders == 0; };
+  while (!wait_until(e.quiet, lock, limit < 0 ? kPatience : limit, done)) {
+    if (limit != 0) {  // what goes on, such as a custom operator, may wait for what was held back
+      begin_stop();
+      release_late();
+    }
+    if (limit >= 0) return 1;
+  }
   end_threads(lock);
   return e.stopped ? 0 : stop(lock, limit);  // another thread may have started it again
 }
@@ -51,10 +73,7 @@ static void start() {
   e.stopped = false;
   e.last_before_stop = 0;
   e.before_stop = 0;
-  OperationList late = e.late;
-  e.late = OperationList();
-  while (Operation* operation = late.pop()) e.ready.append(operation);
-  dispatch_ready();
+  release_late();
 }
 
 static int check(const mx_engine_settings& settings) {

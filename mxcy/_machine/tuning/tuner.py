@@ -17,6 +17,7 @@ from mxcy import env
 from mxcy._base import cpus
 from mxcy._base.dtypes import NAMES, REALS
 from mxcy._base.errors import MXNetError
+from mxcy._base.fork_safety import free_in_child
 
 if TYPE_CHECKING:
     from mxcy._machine.tuning.table import Table
@@ -87,15 +88,11 @@ class Tuner:
         self._attempts: Counter[tuple[int, str, str]] = Counter()
         self._regions: defaultdict[int, set[int]] = defaultdict(set)  # by team: measured here
         self._cached_settings: _Settings | None = None
-        self._new_lock()
-        os.register_at_fork(after_in_child=self._new_lock)
+        self._lock = free_in_child(threading.Lock())
 
     def plug(self, library: Library) -> None:
         """Set the front to measure with."""
         self._library = library
-
-    def _new_lock(self) -> None:
-        self._lock = threading.Lock()
 
     @property
     def _settings(self) -> _Settings:
