@@ -9,6 +9,7 @@ import sys
 import tempfile
 
 import pytest
+from _pytest.runner import runtestprotocol
 
 #: signals that stay ignored: nohup's, and those that Python ignores by default
 IGNORED = {signal.SIGHUP, signal.SIGPIPE, signal.SIGXFSZ}
@@ -34,6 +35,17 @@ def pytest_collection():
         gc.collect()
         gc.freeze()
         gc.enable()
+
+
+if "PYTEST_XDIST_WORKER" in os.environ:
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_protocol(item, nextitem):
+        """Report calls and failures only: five messages of a test cost more than most tests."""
+        for report in runtestprotocol(item, log=False, nextitem=nextitem):
+            if report.when == "call" or not report.passed:
+                item.ihook.pytest_runtest_logreport(report=report)
+        return True
 
 
 def restore_signals():

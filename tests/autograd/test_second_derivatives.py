@@ -9,6 +9,7 @@ from mxcy._base import dtypes
 from mxcy._library import front
 from mxcy.base import MXNetError
 from mxcy.graph.storage_types import makes_sparse
+from tests.each_sample import each_sample
 from tests.ops.test_records import RECORDS, attrs_of, call_eagerly, draw, samples_of
 
 STEP = 1e-5
@@ -100,7 +101,7 @@ class Gradients:
         return [variable.grad.asnumpy() for variable in variables], by_factor
 
 
-@pytest.mark.parametrize(("record", "sample"), list(cases()))
+@each_sample(cases())
 def test_gradients_of_gradients(record, sample):
     inputs = [np.ascontiguousarray(v) if v.ndim else v for v in draw(record, sample, "float64")]
     function = Gradients(record, sample, inputs)
@@ -158,7 +159,7 @@ def nested(record, sample, values, weights):
     return x.grad.asnumpy()
 
 
-@pytest.mark.parametrize(("record", "sample"), list(third_cases()))
+@each_sample(third_cases())
 def test_third_derivatives(record, sample):
     (values,) = (np.ascontiguousarray(v) for v in draw(record, sample, "float64"))
     rng = np.random.default_rng(5)

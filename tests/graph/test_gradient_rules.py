@@ -14,6 +14,7 @@ from mxcy.graph.gradient import HEAD, gradient
 from mxcy.graph.storage_types import makes_sparse
 from mxcy.graph.verify import verify
 from mxcy.ops.core.infer import Spec
+from tests.each_sample import each_sample
 from tests.ops.test_records import RECORDS, attrs_of, call_eagerly, draw, samples_of
 
 REFUSES = "_shuffle"  # the rule raises
@@ -89,7 +90,7 @@ def eagerly(record, sample, inputs, wanted):
     return weights, [grad.numpy_view() for grad in grads]
 
 
-@pytest.mark.parametrize(("record", "sample", "dtype"), list(cases()))
+@each_sample(cases())
 def test_graphs_agree_with_the_tape(record, sample, dtype):
     inputs = [np.ascontiguousarray(v) if v.ndim else v for v in draw(record, sample, dtype)]
     written = record.mutated(len(inputs))

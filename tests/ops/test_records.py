@@ -19,6 +19,7 @@ from mxcy._library import front, onednn
 from mxcy.base import MXNetError
 from mxcy.ops.core import infer, prepare, reference
 from mxcy.ops.core.record import REGISTRY, Op
+from tests.each_sample import each_sample
 
 with contextlib.suppress(ImportError):  # a build without Cython has fewer kernels
     import mxcy._cy.oplib
@@ -242,7 +243,7 @@ def test_has_samples_docs_and_types(name, record):
     assert all(field.text for field in record.schema.fields)
 
 
-@pytest.mark.parametrize("record, sample", list(cases()))
+@each_sample(cases())
 def test_kernels_against_reference(record: Op, sample):
     for dtype in sample.dtypes or record.dtypes:
         compare_kernels(record, sample, dtype)
@@ -309,7 +310,7 @@ def call_eagerly(record, arrays, sample):
     return actual if isinstance(actual, list) else [actual]
 
 
-@pytest.mark.parametrize("record, sample", list(gradient_cases()))
+@each_sample(gradient_cases())
 def test_gradient_against_finite_differences(record, sample):
     inputs = draw(record, sample, "float64")
     floats = [
@@ -372,7 +373,7 @@ def test_attributes_survive_as_text(name, record):
         ) == record.schema.dynamic_values(name, given)
 
 
-@pytest.mark.parametrize("record, sample", list(cases()))
+@each_sample(cases())
 def test_inference_with_unknown_shapes(record, sample):
     """A rule must not fail on unknown inputs, only say less."""
     attrs = record.schema.intern(record.name, attrs_of(record, sample))

@@ -11,6 +11,7 @@ from mxcy.graph.storage_types import makes_sparse
 from mxcy.ndarray import register
 from mxcy.symbol import compose
 from mxcy.symbol.attributes import text_of
+from tests.each_sample import each_sample
 from tests.ops.test_records import RECORDS, attrs_of, draw, samples_of, to_array
 
 MOST = 3  # samples of one operator
@@ -40,7 +41,7 @@ def bits(array):
     return np.asarray(array.numpy_view())
 
 
-@pytest.mark.parametrize("record, sample", list(cases()))
+@each_sample(cases())
 def test_the_bound_symbol_equals_the_eager_call(record, sample):
     dtype = (sample.dtypes or record.dtypes)[0]
     values = draw(record, sample, dtype)
@@ -67,7 +68,7 @@ def differentiable():
             yield case
 
 
-@pytest.mark.parametrize("record, sample", list(differentiable()))
+@each_sample(differentiable())
 def test_the_gradients_equal_the_eager_ones(record, sample):
     values = draw(record, sample, (sample.dtypes or record.dtypes)[0])
     symbol = symbol_of(record, sample, len(values))

@@ -419,8 +419,9 @@ METHODS = tuple(n for n, value in vars(ndarray).items() if isinstance(value, Fun
 #: methods defined by `mx.nd.NDArray` itself that `mx.np` arrays do not have
 _ONLY_CLASSIC = ("asscalar", "split_v2", "diag", "expand_dims")
 
+_inherited = set(dir(NDArray))  # hasattr would create every method's function
 for _name in {*vars(NDArray), *REGISTRY}:
     _operator = _name in REGISTRY and is_method(_name, REGISTRY[_name])
-    if (_operator and hasattr(NDArray, _name)) or _name in _ONLY_CLASSIC:
+    if (_operator and _name in _inherited) or _name in _ONLY_CLASSIC:
         if _name not in vars(ndarray):
             setattr(ndarray, _name, Hidden(_name))
