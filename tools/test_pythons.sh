@@ -34,9 +34,10 @@ try() {
   (prepare "$1" "$2") || return
   cd "$2" || return
   .venv/bin/python -m pytest -q -n "$jobs" "${batteries[@]/#/--ignore=}" tests/smoke tests/runtime \
-    tests/autograd tests/symbol tests/module tests/io tests/numpy tests/gluon/blocks/test_block.py \
-    tests/gluon/blocks/test_hybridize.py tests/gluon/data/test_loaders.py \
-    tests/gluon/data/test_workers.py tests/gluon/test_trainer.py &&
+    tests/autograd tests/symbol tests/module tests/io tests/numpy/{arrays,types} \
+    tests/gluon/blocks/test_block.py tests/gluon/blocks/test_hybridize.py \
+    tests/gluon/data/test_loaders.py tests/gluon/data/test_workers.py \
+    tests/gluon/test_trainer.py &&
     MXNET_ENABLE_CYTHON=0 .venv/bin/python -m pytest -q -n "$jobs" "${batteries[@]/#/--ignore=}" \
       tests/smoke tests/autograd
 }

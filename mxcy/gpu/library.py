@@ -1,34 +1,24 @@
 """Kernel library of a device.
 
 `mxcy.ops.core.prepare` looks up a record's kernels in a library by their names; the library of a
-device has launches under the names of the CPU's kernels. Modules of kernels register them when they
-are imported.
+device has launches under the names of the CPU's kernels.
 """
 
 from mxcy.base import MXNetError
-from mxcy.gpu.activation import rectifiers  # noqa: F401
-from mxcy.gpu.attention import attention  # noqa: F401
 from mxcy.gpu.compile import compiler
-from mxcy.gpu.detection import boxes, multibox, regions  # noqa: F401
-from mxcy.gpu.elementwise.pointwise import line_maker
-from mxcy.gpu.image import colours, crops, images  # noqa: F401
-from mxcy.gpu.indexing import coordinates, indexing, ordering, sequences  # noqa: F401
 from mxcy.gpu.launch import packed
-from mxcy.gpu.loss import alignments, losses  # noqa: F401
-from mxcy.gpu.matrix import products  # noqa: F401
-from mxcy.gpu.norm import norms  # noqa: F401
-from mxcy.gpu.optimizer import layerwise, optimizers  # noqa: F401
-from mxcy.gpu.pooling import windows  # noqa: F401
-from mxcy.gpu.random import choices, random  # noqa: F401
-from mxcy.gpu.recurrent import recurrent  # noqa: F401
-from mxcy.gpu.reduce import lines, many, scans  # noqa: F401
-from mxcy.gpu.shape import copying, margins  # noqa: F401
-from mxcy.gpu.table import TYPES, NativeCall, Request, maker_of
+from mxcy.gpu.table import TYPES, NativeCall, Request
 from mxcy.ops.core import prepare as core
 
 __all__ = ["DeviceLibrary", "prepare"]
 
 _LAUNCH = "gpu_launch"  # the kernel that runs all launches; see kernels/cuda/launch.cc
+
+
+def _maker_of(name):
+    from mxcy.gpu import kernels  # fifty modules, which most programs do not use
+
+    return kernels.maker_of(name)
 
 
 class DeviceLibrary:
@@ -44,8 +34,7 @@ class DeviceLibrary:
 
     def has_kernel(self, name, dtype):
         """Return whether the device has a kernel of this name."""
-        known = maker_of(name) is not None or line_maker(name) is not None
-        return known and dtype in TYPES and compiler() is not None
+        return dtype in TYPES and compiler() is not None and _maker_of(name) is not None
 
     def query(self, name, params, ins, outs, what):
         """Raise: devices cannot read the packed layouts of CPU kernels."""
@@ -65,7 +54,7 @@ class DeviceLibrary:
         dynamic : dict
             Field -> (number of its first dynamic attribute, count).
         """
-        make, inplace = maker_of(name) or (line_maker(name), False)
+        make, inplace = _maker_of(name)
         request = Request(
             name, dtype, values, dynamic, call.attrs, call.ins, call.outs, inplace, 0, self.device
         )

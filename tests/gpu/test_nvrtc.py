@@ -284,7 +284,7 @@ def test_detection(architecture, dtype):
 
 def other_launches(dtype):
     """Launches of losses, lines, images, margins and sequences."""
-    import mxcy.gpu.library  # noqa: F401  it registers the launches
+    import mxcy.gpu.kernels  # noqa: F401  it registers the launches
     from mxcy.gpu.table import Request, maker_of
 
     planes, vector, index = Spec((2, 3, 8, 8), dtype), Spec((3,), dtype), Spec((2,), 4)
@@ -332,7 +332,7 @@ def other_launches(dtype):
 @pytest.mark.parametrize("dtype", [0, 1, 3])
 @pytest.mark.parametrize("name", ["random_crop", "random_resized_crop"])
 def test_crops(name, dtype, architecture):
-    import mxcy.gpu.library  # noqa: F401  it registers the launches
+    import mxcy.gpu.kernels  # noqa: F401  it registers the launches
     from mxcy.gpu.table import Request, maker_of
 
     image, crop = Spec((8, 8, 3), dtype), Spec((4, 4, 3), dtype)
