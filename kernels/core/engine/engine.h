@@ -167,6 +167,9 @@ struct Engine {
   bool stopped = false;
   uint64_t last_before_stop = 0;
   int64_t before_stop = 0;  // stopping waits for operations up to this number
+  int64_t left = 0;         // how many of them were unfinished at the last look
+  int32_t idle = 0;         // successive looks at which none had finished
+  int32_t patience = 1;     // idle looks after which late operations run
 
   std::deque<FailurePtr> failures;  // oldest first; those already raised are pruned occasionally
   size_t prune_at = 64;             // failures

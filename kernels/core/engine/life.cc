@@ -13,8 +13,6 @@ Engine& engine() {
   return *state;
 }
 
-static constexpr int32_t kPatience = 50;  // milliseconds
-
 // End all threads, releasing the lock meanwhile.
 static void end_threads(Lock& lock) {
   Engine& e = engine();
@@ -46,8 +44,23 @@ static void begin_stop() {
   Engine& e = engine();
   e.stopped = true;
   e.last_before_stop = e.numbers;
-  e.before_stop = e.pending;
+  e.left = e.before_stop = e.pending;
+  e.idle = 0;
 }
+
+// Run what was held back if nothing ends, as an operation may wait for it. The intervals grow, so
+// that a thread that pushes on and on does not keep the engine from stopping.
+static void look_for_progress() {
+  Engine& e = engine();
+  e.idle = e.before_stop < e.left ? 0 : e.idle + 1;
+  e.left = e.before_stop;
+  if (e.idle < e.patience) return;
+  begin_stop();
+  e.patience *= 2;
+  release_late();
+}
+
+static constexpr int32_t kLook = 50;  // milliseconds between looks
 
 static int stop(Lock& lock, int32_t limit) {
   Engine& e = engine();
@@ -55,13 +68,11 @@ static int stop(Lock& lock, int32_t limit) {
   if (!e.stopped) {
     flush_all_bulks();
     begin_stop();
+    e.patience = 1;
   }
   const auto done = [&] { return e.before_stop == 0 && e.holders == 0; };
-  while (!wait_until(e.quiet, lock, limit < 0 ? kPatience : limit, done)) {
-    if (limit != 0) {  // what goes on, such as a custom operator, may wait for what was held back
-      begin_stop();
-      release_late();
-    }
+  while (!wait_until(e.quiet, lock, limit < 0 ? kLook : limit, done)) {
+    if (limit != 0) look_for_progress();
     if (limit >= 0) return 1;
   }
   end_threads(lock);
