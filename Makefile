@@ -5,7 +5,8 @@
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV ?= .venv
-JOBS ?= 2
+# Processes that run tests. Two cores suit three: a quarter of the tests wait for something else.
+JOBS ?= 3
 ISA ?= v3
 PRECISION ?= float32
 PIP = $(VENV)/bin/python -m pip --disable-pip-version-check -qq

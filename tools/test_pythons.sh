@@ -6,7 +6,7 @@ root=$(cd "$(dirname "$0")/.." && pwd)
 tried=$("${1:?which Python has been tried?}" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-jobs=${JOBS:-2}
+jobs=${JOBS:-3}
 results=() status=0
 
 # The executable of a version that really runs (shims of version managers may not), or nothing.
@@ -27,21 +27,23 @@ prepare() {
     "$1" -m venv .venv && .venv/bin/python -m pip install -qq -e '.[test]'
 }
 
-# All samples of all operators, whose kernels and rules do not depend on Python.
-batteries=(tests/autograd/test_second_derivatives.py tests/symbol/test_{golden,np_graphs,operators}.py)
+# What does not depend on Python: all samples of all operators, and what the native library does.
+below=(tests/autograd/test_second_derivatives.py tests/symbol/test_{golden,np_graphs,operators}.py
+  tests/runtime/test_{many_threads,onednn,storage}.py tests/module/test_examples.py)
 
 try() {
-  (prepare "$1" "$2") || return
-  cd "$2" || return
-  .venv/bin/python -m pytest -q -n "$jobs" "${batteries[@]/#/--ignore=}" tests/smoke tests/runtime \
+  cd "$1" || return
+  .venv/bin/python -m pytest -q -n "$jobs" "${below[@]/#/--ignore=}" tests/smoke tests/runtime \
     tests/autograd tests/symbol tests/module tests/io tests/numpy/{arrays,types} \
     tests/gluon/blocks/test_block.py tests/gluon/blocks/test_hybridize.py \
     tests/gluon/data/test_loaders.py tests/gluon/data/test_workers.py \
     tests/gluon/test_trainer.py &&
-    MXNET_ENABLE_CYTHON=0 .venv/bin/python -m pytest -q -n "$jobs" "${batteries[@]/#/--ignore=}" \
+    MXNET_ENABLE_CYTHON=0 .venv/bin/python -m pytest -q -n "$jobs" "${below[@]/#/--ignore=}" \
       tests/smoke tests/autograd
 }
 
+# Installations spend much of their time on one core: all of them at once.
+versions=() preparations=()
 for version in 3.11 3.12 3.13; do
   [ $version = "$tried" ] && continue
   python=$(python_of $version)
@@ -49,11 +51,17 @@ for version in 3.11 3.12 3.13; do
     results+=("== Python $version: not tried, this machine has none")
     continue
   fi
-  began=$SECONDS
-  printf '\n== Python %s, %s\n' $version "$python"
+  printf '== Python %s, %s\n' $version "$python"
+  prepare "$python" "$work/$version" &
+  versions+=($version) preparations+=($!)
+done
+
+for i in "${!versions[@]}"; do
+  version=${versions[i]}
+  printf '\n== tests on Python %s\n' "$version"
   verdict=passed
-  (try "$python" "$work/$version") || { verdict=FAILED status=1; }
-  results+=("== Python $version: $verdict ($((SECONDS - began)) s)")
+  wait "${preparations[i]}" && (try "$work/$version") || { verdict=FAILED status=1; }
+  results+=("== Python $version: $verdict")
 done
 
 printf '\n'
