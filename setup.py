@@ -102,7 +102,7 @@ class Build(build_ext):
         ctypes_alone = self.get_finalized_command("bdist_wheel").ctypes_alone
         library_only = ctypes_alone or self.sanitize
         self.parallel = self.parallel or os.cpu_count()
-        self.distribution.ext_modules = [] if library_only else self._cythonize()
+        self.distribution.ext_modules = [] if library_only else list(cython_extensions())
         super().finalize_options()
         self.machine = _machine()
         known = ISA_LEVELS[self.machine]
@@ -112,14 +112,17 @@ class Build(build_ext):
             raise SystemExit(f"--isa: unknown level {sorted(unknown)}, choose from {tuple(known)}")
 
     def _cythonize(self):
+        """Replace the extensions' sources by C; listing the files of an sdist does without."""
         from Cython.Build import cythonize
 
-        return cythonize(
+        translated = cythonize(
             list(cython_extensions()),
-            build_dir=str(Path(self.build_temp or "build") / "cython"),
+            build_dir="build/cython",
             compiler_directives=CYTHON_DIRECTIVES,
             nthreads=int(self.parallel),
         )
+        for extension, in_c in zip(self.extensions, translated, strict=True):
+            extension.sources, extension.depends = in_c.sources, in_c.depends
 
     def run(self):
         for name in sorted(OLD_SWITCHES.keys() & os.environ.keys()):
@@ -132,6 +135,8 @@ class Build(build_ext):
         if not self.inplace:
             shutil.copytree(KERNELS / "include", package / "include", dirs_exist_ok=True)
             self._add_openmp(package)
+        if self.extensions:
+            self._cythonize()
         for extension in self.extensions:
             extension.library_dirs = [str(package)]
             extension.depends = (
