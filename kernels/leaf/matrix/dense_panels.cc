@@ -142,9 +142,11 @@ struct Blocks {
     const int64_t cache = second_cache() / (int64_t)sizeof(float);
     tile_rows = tile_height(most_rows);
     depth = depth_of_block(p.depth);
-    // A quarter of the L2 cache for the block of data, another for the results that the next block
-    // of k adds to.
-    int64_t most = cache / 4 / depth / tile_rows;
+    // The block of data takes a quarter of the L2 cache, with AVX2 all of it: a tile reads 4 bytes
+    // of it per cycle, and weights are read less often. Another quarter is for the results that the
+    // next block of k adds to.
+    constexpr int64_t kShare = MX_ISA_LEVEL >= 4 ? 4 : 1;
+    int64_t most = cache / kShare / depth / tile_rows;
     most = (most < 6 ? 6 : most) * tile_rows;
     rows = balanced(most_rows, most, tile_rows);
     cols = cache / 4 / rows / kWidth * kWidth;

@@ -41,10 +41,14 @@ struct Division {
     rows = round_up(ceil_div(p.rows, ways), parts);
     cols = round_up(ceil_div(p.hidden, sides), parts * kWidth);
     block_depth = depth_of_block(p.depth / parts);
+    // With AVX2 a tile reads 4 bytes of data per cycle, which may come from the last cache; then
+    // sums of weights serve more rows.
+    constexpr int64_t kLeast = (MX_ISA_LEVEL >= 4 ? 4 : 22) * kTileRows;
     const int64_t fit = second_cache() / (int64_t)sizeof(float) / 2 / products / block_depth;
-    const int64_t most = fit < 4 * kTileRows ? 4 * kTileRows : fit, all = rows / parts;
-    part_rows = ceil_div(all, ceil_div(all, most));
-    tile_rows = tile_height(part_rows);
+    const int64_t most = fit < kLeast ? kLeast : fit, all = rows / parts;
+    const int64_t equal = ceil_div(all, ceil_div(all, most));
+    tile_rows = tile_height(equal);
+    part_rows = round_up(equal, tile_rows);
   }
   // Blocks of sums of those that share: they write one while some still read the one before.
   int blocks() const { return sharers > 1 ? 2 : 1; }
@@ -214,9 +218,10 @@ class Layer {
   // The lines that product s prefetches: one of the blocks that the next products add.
   Ahead next_block(int s, int64_t column, int64_t p0, int64_t tiles) const {
     column += cell_cols_;
-    if (s >= parts_ * parts_ || column >= p.hidden) return {(const char*)sums_, 0};
+    if (s >= parts_ * parts_ || column >= p.hidden) return {(const char*)sums_, 0, kDepth};
     const float* block = weights(column + s % parts_ * kWidth, s / parts_, p0);
-    return {(const char*)block, ceil_div(kWidth * (int64_t)sizeof(float), tiles)};
+    const int64_t row = kWidth * (int64_t)sizeof(float);
+    return {(const char*)block, ceil_div(row, tiles), ceil_div(tiles * kLine, row)};
   }
 
   void prefetch_results(int part, int64_t first, int64_t rows, int64_t begin, int64_t count,
@@ -232,24 +237,33 @@ class Layer {
 
   // Write the results of a cell, with bias, addend and activation.
   void finish(int64_t first, int64_t rows, int64_t column, const float* cell) const {
+    const int64_t part_size = rows_of_part(rows) * kWidth;
+    for (int row = 0; row < parts_; ++row) {
+      const float* from = cell + row * parts_ * part_size;
+      for (int64_t i = row; i < rows; i += parts_, from += kWidth) {
+        const int64_t at = (first + i) * p.hidden + column;
+        finish_row(from, part_size, column, other_ ? other_ + at : nullptr, out_ + at);
+      }
+    }
+  }
+
+  void finish_row(const float* from, int64_t part_size, int64_t column, const float* other,
+                  float* to) const {
     constexpr int L = kLanes<float>;
-    const int64_t part_rows = rows_of_part(rows);
-    for (int64_t i = 0; i < rows; ++i) {
-      for (int part = 0; part < parts_; ++part) {
-        const int64_t j = column + part * kWidth, at = (first + i) * p.hidden + j;
-        const float* from = cell + ((i % parts_ * parts_ + part) * part_rows + i / parts_) * kWidth;
-        for (int64_t e = 0; e < kWidth; e += L) {
-          Vec<float> x = load(from + e);
-          if (bias_) x += load(bias_ + j + e);
-          if (other_) x += load(other_ + at + e);
-          if (p.act == kRelu) x = x < 0 ? Vec<float>{} : x;
-          store(out_ + at + e, x);
-        }
+    const int64_t cols = cell_cols_;
+    const float* bias = bias_ ? bias_ + column : nullptr;
+    const bool relu = p.act == kRelu;
+    for (int64_t j = 0; j < cols; j += kWidth, from += part_size) {
+      for (int e = 0; e < kWidth; e += L) {
+        Vec<float> x = load(from + e);
+        if (bias) x += load(bias + j + e);
+        if (other) x += load(other + j + e);
+        if (relu) x = x < 0 ? Vec<float>{} : x;
+        store(to + j + e, x);
       }
-      if (p.act != kNoAct && p.act != kRelu) {
-        activate_row(out_ + (first + i) * p.hidden + column, (int)cell_cols_, p.act, (float)p.alpha,
-                     (float)p.beta);
-      }
+    }
+    if (p.act != kNoAct && !relu) {
+      activate_row(to, (int)cols, p.act, (float)p.alpha, (float)p.beta);
     }
   }
 

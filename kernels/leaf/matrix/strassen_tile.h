@@ -25,11 +25,12 @@ struct Growing {
   int64_t vectors = 0, all = 0;  // that exist already, and of the panel
 };
 
-// Lines to prefetch: the next, and how many bytes to proceed at each step.
+// Lines to prefetch: the next, how many bytes to proceed at each step, and the steps for a line.
 struct Ahead {
   const char* next;
-  int64_t step;
+  int64_t step, every;
 };
+constexpr int64_t kLine = 64;
 
 enum Update { kSet, kAdd, kSubtract };
 template <Update update>
@@ -103,32 +104,36 @@ void product_tile(int64_t depth, const float* a, const float* b, Pending* tile, 
   V acc[R][2] = {};
   const char* next = ahead->next;
   const int64_t next_step = ahead->step;
-  const auto step = [&]() MX_ALWAYS {
-    prefetch_step<R, 2>(a, b, kWidth);
+  const auto steps = [&](int64_t count) MX_ALWAYS {
     __builtin_prefetch(next, 0, 2);
-    next += next_step;
-    const V left = load(b), right = load(b + L);
+    next += count * next_step;
+#pragma GCC unroll kSteps
+    for (int64_t i = 0; i < count; ++i, a += R, b += kWidth) {
+      prefetch_step<R, 2>(a, b, kWidth);
+      const V left = load(b), right = load(b + L);
 #pragma GCC unroll 14
-    for (int r = 0; r < R; ++r) {
-      const V x = splat<V>(a[r]);
-      acc[r][0] = fma(x, left, acc[r][0]);
-      acc[r][1] = fma(x, right, acc[r][1]);
+      for (int r = 0; r < R; ++r) {
+        const V x = splat<V>(a[r]);
+        acc[r][0] = fma(x, left, acc[r][0]);
+        acc[r][1] = fma(x, right, acc[r][1]);
+      }
     }
-    a += R, b += kWidth;
   };
+  const auto some = [&]() MX_ALWAYS { steps(kSteps); };
   const auto nothing = []() MX_ALWAYS {};
-  int64_t p = tile->size / kWidth * tile->parts.count();
+  int64_t p = tile->size / kWidth * tile->parts.count() * kSteps;
   if (p <= depth) {
-    add_pending(*tile, step);
-    const int64_t meanwhile = least(grown, sum->vectors + depth - p);
-    p += meanwhile - sum->vectors;
-    grow(sum, meanwhile, step);
+    add_pending(*tile, some);
+    const int64_t meanwhile = least(grown, sum->vectors + (depth - p) / kSteps);
+    p += (meanwhile - sum->vectors) * kSteps;
+    grow(sum, meanwhile, some);
   } else {
     p = 0;
     add_pending(*tile, nothing);
   }
   if (sum->vectors < grown) grow(sum, grown, nothing);
-  for (; p < depth; ++p) step();
+  const int64_t every = MX_ISA_LEVEL >= 4 ? 1 : ahead->every;
+  for (; p < depth; p += every) steps(least(every, depth - p));
   ahead->next = next;
   float* to = tile->sums;
 #pragma GCC unroll 14
