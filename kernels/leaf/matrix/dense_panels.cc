@@ -105,6 +105,21 @@ void panel_tile(int64_t depth, const float* a, const float* b, const Ends& ends,
       acc[r][1] = acc[r][1] < 0 ? V{} : acc[r][1];
     }
   }
+  if (ends.last && ends.act != kNoAct && ends.act != kRelu) {
+    // Not in the results: rows whole pages apart, just written, would be read again late.
+    float sums[R * kWidth];
+#pragma GCC unroll 14
+    for (int r = 0; r < R; ++r) {
+      store(sums + r * kWidth, acc[r][0]);
+      store(sums + r * kWidth + L, acc[r][1]);
+    }
+    activate_row(sums, R * kWidth, ends.act, ends.alpha, ends.beta);
+#pragma GCC unroll 14
+    for (int r = 0; r < R; ++r) {
+      acc[r][0] = load(sums + r * kWidth);
+      acc[r][1] = load(sums + r * kWidth + L);
+    }
+  }
   float* to = c;
   if (cols == kWidth) {
 #pragma GCC unroll 14
@@ -115,9 +130,6 @@ void panel_tile(int64_t depth, const float* a, const float* b, const Ends& ends,
       store_first(to, acc[r][0], first);
       if (second) store_first(to + L, acc[r][1], second);
     }
-  }
-  if (ends.last && ends.act != kNoAct && ends.act != kRelu) {
-    for (int r = 0; r < R; ++r) activate_row(c + r * ldc, cols, ends.act, ends.alpha, ends.beta);
   }
 }
 

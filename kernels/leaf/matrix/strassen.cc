@@ -250,21 +250,22 @@ class Layer {
   void finish_row(const float* from, int64_t part_size, int64_t column, const float* other,
                   float* to) const {
     constexpr int L = kLanes<float>;
-    const int64_t cols = cell_cols_;
     const float* bias = bias_ ? bias_ + column : nullptr;
-    const bool relu = p.act == kRelu;
-    for (int64_t j = 0; j < cols; j += kWidth, from += part_size) {
+    const bool relu = p.act == kRelu, rare = p.act != kNoAct && !relu;
+    // Not in the results: rows whole pages apart, just written, would be read again late.
+    float kept[kWidth << kMostLevels], *row = rare ? kept : to;
+    for (int64_t j = 0; j < cell_cols_; j += kWidth, from += part_size) {
       for (int e = 0; e < kWidth; e += L) {
         Vec<float> x = load(from + e);
         if (bias) x += load(bias + j + e);
         if (other) x += load(other + j + e);
         if (relu) x = x < 0 ? Vec<float>{} : x;
-        store(to + j + e, x);
+        store(row + j + e, x);
       }
     }
-    if (p.act != kNoAct && !relu) {
-      activate_row(to, (int)cols, p.act, (float)p.alpha, (float)p.beta);
-    }
+    if (!rare) return;
+    activate_row(row, (int)cell_cols_, p.act, (float)p.alpha, (float)p.beta);
+    for (int64_t j = 0; j < cell_cols_; j += L) store(to + j, load(row + j));
   }
 
   const P& p;
