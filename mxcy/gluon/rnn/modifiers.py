@@ -173,21 +173,18 @@ class ResidualCell(ModifierCell):
                 inputs,
                 begin_state=begin_state,
                 layout=layout,
-                merge_outputs=False,
+                merge_outputs=merge_outputs,
                 valid_length=valid_length,
             )
         finally:
             self.base_cell._modified = True
-        steps = sequences.as_steps(inputs, length, layout)
         if valid_length is not None:
-            steps = sequences.as_steps(
-                sequences.masked(steps, valid_length, layout), length, layout
-            )
-        F = sequences.operators_of(steps)
-        outputs = [
-            F.elemwise_add(output, step) for output, step in zip(outputs, steps, strict=True)
-        ]
-        return finished(outputs, length, layout, merge_outputs), states
+            inputs = sequences.masked(inputs, valid_length, layout)
+        F = sequences.operators_of(inputs)
+        if not isinstance(outputs, list):
+            return F.elemwise_add(outputs, sequences.as_array(inputs, layout)), states
+        steps = sequences.as_steps(inputs, length, layout)
+        return [F.elemwise_add(*pair) for pair in zip(outputs, steps, strict=True)], states
 
 
 class VariationalDropoutCell(ModifierCell):
@@ -258,7 +255,8 @@ class VariationalDropoutCell(ModifierCell):
         finally:
             self.base_cell._modified = True
         outputs = [self._dropped(F, "outputs", self.drop_outputs, output) for output in outputs]
-        return finished(outputs, length, layout, merge_outputs), states
+        # MXNet leaves no form open here: without a wish, the outputs are one array.
+        return finished(outputs, length, layout, merge_outputs is None or merge_outputs), states
 
     def __repr__(self):
         return f"{type(self).__name__}(p_out = {self.drop_outputs}, p_state = {self.drop_states})"

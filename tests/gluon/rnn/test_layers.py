@@ -161,6 +161,24 @@ def test_variational_dropout_drops_the_same_at_all_steps():
     assert (zero == zero[0]).all() and 0 < zero[0].sum() < 50
 
 
+def test_modifiers_merge_outputs_as_their_cells_do(data):
+    lengths = mx.nd.array([1, 2, 5])
+
+    def unrolled(wrap, **options):
+        cell = wrap(rnn.RNNCell(WIDTH, input_size=WIDTH))
+        cell.initialize()
+        return cell.unroll(STEPS, data, layout="TNC", **options)[0]
+
+    for options, merged in (({}, False), ({"valid_length": lengths}, True)):
+        assert isinstance(unrolled(rnn.ResidualCell, **options), mx.nd.NDArray) == merged
+        assert unrolled(rnn.VariationalDropoutCell, **options).shape == data.shape
+    residual = unrolled(rnn.ResidualCell, valid_length=lengths).asnumpy()
+    assert not residual[1:, 0].any() and residual[4, 2].all()
+    for wrap in (rnn.ResidualCell, rnn.VariationalDropoutCell):
+        steps = unrolled(wrap, valid_length=lengths, merge_outputs=False)
+        assert [step.shape for step in steps] == [data.shape[1:]] * STEPS
+
+
 def test_dropout_cell_works_on_whole_sequences(data):
     cell = rnn.DropoutCell(0.5, axes=(0,))
     with autograd.train_mode():
