@@ -55,7 +55,7 @@ class _Tracer:
         nodes = [SymbolNode(None, f"{self.name}_in{i}") for i in range(len(symbols))]
         self.variables = [Symbol([(node, 0)]) for node in nodes]
         self._numbers = {id(node): i for i, node in enumerate(nodes)}
-        self._places = {}  # (id of a node outside, output) -> position among the inputs
+        self._places = {}  # a variable's name or (id of a node outside, output) -> input's position
 
     def call(self, mark, function, *args):
         """Call a function, marking the nodes it creates."""
@@ -99,7 +99,9 @@ class _Tracer:
         )
 
     def _place(self, entry):
-        key = (id(entry[0]), entry[1])
+        node, index = entry
+        # Variables of one name are one argument, whichever function makes them.
+        key = node.name if node.op is None else (id(node), index)
         if key not in self._places:
             self._places[key] = len(self.inputs)
             self.inputs.append(entry)

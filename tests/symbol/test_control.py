@@ -129,6 +129,14 @@ def test_cond(flag):
     check(S.Group(made), arrays, expected)
 
 
+@pytest.mark.parametrize("flag", [0, 1])
+def test_branches_share_variables_by_name(flag):
+    made = S.contrib.cond(S.var("p"), lambda: S.var("a") * 2, lambda: S.var("a") * S.var("b"))
+    assert made.list_arguments() == ["p", "a", "b"]
+    arrays = {"p": nd.array([flag]), "a": array(1, 2), "b": array(1, 2)}
+    check(made, arrays, [arrays["a"] * (2 if flag else arrays["b"])])
+
+
 def test_files_keep_subgraphs_apart():
     outs, _ = S.contrib.foreach(lambda x, s: (x + s, s), S.var("data"), S.var("state"))
     (node,) = (n for n in json.loads(outs.tojson())["nodes"] if n["op"] == "_foreach")
