@@ -64,7 +64,8 @@ def isinf(data):
     NDArray
         The result, with the dtype of `data`.
     """
-    return data.abs() == math.inf
+    # Not by comparing with infinity, which becomes an integer for integers.
+    return (data == data) * (data - data != 0)
 
 
 def isnan(data):
@@ -74,4 +75,4 @@ def isnan(data):
 
 def isfinite(data):
     """Return 1 where an element is neither infinite nor NaN, else 0; like `isinf`."""
-    return data.abs() < math.inf
+    return data - data == 0

@@ -86,6 +86,14 @@ def test_contrib_tests_for_special_numbers():
     assert nd.contrib.isfinite(x).asnumpy().tolist() == [1, 0, 0, 0]
 
 
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int32", "int64"])
+def test_integers_are_finite(dtype):
+    x = nd.array([0, 1, 100], dtype=dtype)
+    assert nd.contrib.isfinite(x).asnumpy().tolist() == [1, 1, 1]
+    assert nd.contrib.isinf(x).asnumpy().tolist() == [0, 0, 0]
+    assert nd.contrib.isnan(x).asnumpy().tolist() == [0, 0, 0]
+
+
 @pytest.mark.parametrize("name", ["digamma", "log_sigmoid", "mish"])
 def test_sparse_functions_of_mxnet_2(name):
     x = nd.array([[2, 0.5], [1, 3]])
